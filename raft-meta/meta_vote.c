@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meta_vote.h"
+
+#include <stdio.h>
+
+#include "bytes.h"
+#include "crc32c.h"
+#include "error.h"
+#include "meta_entry.h"
+#include "trace.h"
+
+#define VERSION 1
+#define CRC_AT  36
+
+static const char magic[4] = { 'S', 'L', 'Q', 'S' };
+
+struct vote_copy {
+    int64_t sequence, term, persisted_index;
+    int32_t voted_for;
+};
+
+static void copy_write(const struct vote_copy *copy, uint8_t at[META_VOTE_COPY_SIZE])
+{
+    memcpy(at, magic, sizeof magic);
+    store_i16(at + 4, VERSION);
+    store_i16(at + 6, 0);
+    store_i64(at + 8, copy->sequence);
+    store_i64(at + 16, copy->term);
+    store_i32(at + 24, copy->voted_for);
+    store_i64(at + 28, copy->persisted_index);
+    store_i32(at + CRC_AT, (int32_t)crc32c(at, CRC_AT));
+}
+
+static bool copy_read(struct vote_copy *copy, const uint8_t at[META_VOTE_COPY_SIZE])
+{
+    if (memcmp(at, magic, sizeof magic) != 0 || load_i16(at + 4) != VERSION) return false;
+    if ((uint32_t)load_i32(at + CRC_AT) != crc32c(at, CRC_AT)) return false;
+    copy->sequence = load_i64(at + 8);
+    copy->term = load_i64(at + 16);
+    copy->voted_for = load_i32(at + 24);
+    copy->persisted_index = load_i64(at + 28);
+    return copy->sequence > 0 && copy->term >= 0 && copy->voted_for >= META_NOBODY &&
+           copy->persisted_index >= 0;
+}
+
+/* Both copies, so that the file never grows again; all of it or nothing. */
+static int vote_create(struct fs *fs, const char *path)
+{
+    uint8_t bytes[META_VOTE_COPY_SPACING + META_VOTE_COPY_SIZE] = { 0 };
+    struct vote_copy copy = { .sequence = 1, .voted_for = META_NOBODY };
+    copy_write(&copy, bytes + META_VOTE_COPY_SPACING);
+    copy.sequence = 2;
+    copy_write(&copy, bytes);
+    return fs_replace_file(fs, path, bytes, sizeof bytes);
+}
+
+static int vote_load(struct meta_vote *vote, const char *path)
+{
+    struct vote_copy newest = { 0 };
+    for (int i = 0; i < 2; i++) {
+        uint8_t bytes[META_VOTE_COPY_SIZE];
+        struct vote_copy copy;
+        size_t got = 0;
+        int err = vote->fs->read(vote->fs, vote->fd, bytes, sizeof bytes,
+                                 (int64_t)i * META_VOTE_COPY_SPACING, &got);
+        if (err != 0) return err;
+        if (got < sizeof bytes || !copy_read(&copy, bytes) || copy.sequence % 2 != i)
+            trace(TRACE_WARN, "quorum", "%s: copy %d is damaged, as by a write that was cut short",
+                  path, i);
+        else if (copy.sequence > newest.sequence)
+            newest = copy;
+    }
+    if (newest.sequence == 0) return ERR_CORRUPT_MESSAGE;
+    vote->sequence = newest.sequence;
+    vote->term = newest.term;
+    vote->voted_for = newest.voted_for;
+    vote->persisted_index = newest.persisted_index;
+    return 0;
+}
+
+int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char *why,
+                   size_t why_size)
+{
+    *vote = (struct meta_vote){ .fs = fs, .fd = -1, .voted_for = META_NOBODY };
+    bool exists = false;
+    int err = fs->exists(fs, path, &exists);
+    if (err == 0 && !exists) err = vote_create(fs, path);
+    if (err == 0) err = fs->open(fs, path, FS_WRITE, &vote->fd);
+    if (err == 0) err = vote_load(vote, path);
+    if (err == ERR_CORRUPT_MESSAGE)
+        snprintf(why, why_size,
+                 "%s: both copies of this node's vote are damaged; restore the file, or remove the "
+                 "node's folder and let it join again from the other nodes",
+                 path);
+    else if (err != 0)
+        snprintf(why, why_size, "%s: %s", path, error_text(err));
+    if (err != 0) meta_vote_close(vote);
+    return err;
+}
+
+int meta_vote_store(struct meta_vote *vote, int64_t term, int32_t voted_for,
+                    int64_t persisted_index)
+{
+    struct vote_copy copy = { vote->sequence + 1, term, persisted_index, voted_for };
+    uint8_t bytes[META_VOTE_COPY_SIZE];
+    copy_write(&copy, bytes);
+    struct iovec part = { bytes, sizeof bytes };
+    int err = vote->fs->write(vote->fs, vote->fd, &part, 1,
+                              (copy.sequence % 2) * META_VOTE_COPY_SPACING);
+    if (err == 0) err = vote->fs->sync(vote->fs, vote->fd);
+    if (err != 0) return err;
+    vote->sequence = copy.sequence;
+    vote->term = term;
+    vote->voted_for = voted_for;
+    vote->persisted_index = persisted_index;
+    return 0;
+}
+
+void meta_vote_close(struct meta_vote *vote)
+{
+    if (vote->fd >= 0) vote->fs->close(vote->fs, vote->fd);
+    vote->fd = -1;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api.h"
+
+#include "alloc.h"
+#include "dispatch.h"
+#include "error.h"
+#include "handlers.h"
+#include "header.h"
+
+static void server_call(struct net_server *server, struct call *call)
+{
+    (void)server;
+    api_dispatch(net_loop_context(call->loop), call);
+}
+
+static void server_burst_end(struct net_server *server, struct net_loop *net_loop)
+{
+    (void)server;
+    api_flush_burst(net_loop_context(net_loop));
+}
+
+int api_open(struct api **api)
+{
+    struct api *created = mem_zalloc(sizeof *created);
+    if (created == NULL)
+        return ERR_NO_MEMORY;
+    created->server.call = server_call;
+    created->server.burst_end = server_burst_end;
+    *api = created;
+    return 0;
+}
+
+void api_set_options(struct api *api, const struct api_options *options)
+{
+    api->options = *options;
+}
+
+int api_attach(struct api *api, struct net *net)
+{
+    api->loop_count = net_loop_count(net);
+    api->loops = mem_calloc(api->loop_count, sizeof *api->loops);
+    if (api->loops == NULL)
+        return ERR_NO_MEMORY;
+    for (unsigned i = 0; i < api->loop_count; i++) {
+        struct api_loop *loop = &api->loops[i];
+        loop->api = api;
+        loop->net_loop = net_loop_at(net, i);
+        loop->loop = net_loop_base(loop->net_loop);
+        map_init(&loop->partitions);
+        list_init(&loop->burst);
+        list_init(&loop->burst_calls);
+        net_loop_set_context(loop->net_loop, loop);
+    }
+    return 0;
+}
+
+static void forget_partitions(struct api_loop *loop)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+    while (map_next(&loop->partitions, &cursor, &key, &key_length, &value)) {
+        struct api_partition *known = value;
+        partition_unref(known->partition);
+        mem_free(known);
+    }
+    map_close(&loop->partitions);
+    map_init(&loop->partitions);
+}
+
+void api_close(struct api *api)
+{
+    if (api == NULL)
+        return;
+    for (unsigned i = 0; api->loops != NULL && i < api->loop_count; i++) {
+        forget_partitions(&api->loops[i]);
+        map_close(&api->loops[i].partitions);
+        meta_view_unref(api->loops[i].view);
+    }
+    mem_free(api->loops);
+    mem_free(api);
+}
+
+struct net_server *api_server(struct api *api)
+{
+    return &api->server;
+}
+
+/* ---- for handlers ---- */
+
+void api_reply_version(struct call *call, const struct message_shape *shape, int16_t version,
+                       const void *response)
+{
+    struct response_header header = { .correlation_id = call->correlation_id };
+    int16_t header_version =
+        response_header_version(call->api_key, version, shape->flexible_from);
+    int err = response_header_encode(header_version, &header, &call->reply.bytes);
+    if (err == 0)
+        err = message_encode(shape, version, response, &call->reply);
+    if (err == 0)
+        call_reply(call);
+    else
+        call_refuse(call, error_text(err));
+}
+
+void api_reply(struct call *call, const struct message_shape *shape, const void *response)
+{
+    api_reply_version(call, shape, call->api_version, response);
+}
+
+void *call_alloc(struct call *call, size_t count, size_t size)
+{
+    void *memory = arena_calloc(&call->arena, count, size);
+    if (memory == NULL)
+        call_refuse(call, error_text(ERR_NO_MEMORY));
+    return memory;
+}
+
+int call_adopt(struct call *call, void *owner, void (*release)(void *owner))
+{
+    int err = arena_adopt(&call->arena, owner, 0, release);
+    if (err != 0)
+        release(owner);
+    return err;
+}
+
+struct partition_key {
+    struct uuid topic_id;
+    int32_t index;
+};
+
+struct api_partition *api_find_partition(struct api_loop *loop, const struct uuid *topic_id,
+                                         int32_t index)
+{
+    struct partition_key key;
+    memset(&key, 0, sizeof key);
+    key.topic_id = *topic_id;
+    key.index = index;
+    struct api_partition *known = map_get(&loop->partitions, &key, sizeof key);
+    if (known != NULL)
+        return known;
+
+    struct partition_set *set = loop->api->options.partitions;
+    /* Partitions that were deleted meanwhile are given up together, now and then. */
+    if (list_is_empty(&loop->burst) &&
+        loop->partitions.count > 2 * partition_set_count(set) + 64)
+        forget_partitions(loop);
+    struct partition *partition = partition_set_find(set, topic_id, index);
+    if (partition == NULL)
+        return NULL;
+    known = mem_zalloc(sizeof *known);
+    if (known == NULL || map_put(&loop->partitions, &key, sizeof key, known, NULL) != 0) {
+        mem_free(known);
+        partition_unref(partition);
+        return NULL;
+    }
+    known->partition = partition;
+    known->end = &known->first;
+    list_init(&known->burst);
+    return known;
+}
+
+const struct meta_endpoint *api_endpoint(const struct call *call, const struct meta_broker *broker)
+{
+    const struct api_options *options = &call_loop(call)->api->options;
+    unsigned listener = call_listener(call);
+    if (broker == NULL || listener >= options->listener_count)
+        return NULL;
+    for (unsigned i = 0; i < broker->endpoint_count; i++)
+        if (strcmp(broker->endpoints[i].listener, options->listeners[listener]) == 0)
+            return &broker->endpoints[i];
+    return NULL;
+}
+
+unsigned api_leader_endpoint(const struct call *call, int32_t leader,
+                             struct node_endpoint *endpoint)
+{
+    const struct meta_broker *broker = meta_view_broker(call_loop(call)->view, leader);
+    const struct meta_endpoint *address = api_endpoint(call, broker);
+    if (address == NULL)
+        return 0;
+    *endpoint = (struct node_endpoint){
+        .node_id = leader,
+        .host = str_from(address->host),
+        .port = address->port,
+        .rack = str_from(broker->rack),
+    };
+    return 1;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the handlers of all APIs share: the services of the broker, and what each loop keeps. */
+
+#ifndef API_API_H
+#define API_API_H
+
+#include "call.h"
+#include "loop.h"
+#include "map.h"
+#include "meta_quorum.h"
+#include "net.h"
+#include "partition_append.h"
+#include "partition_set.h"
+#include "producer_ids.h"
+
+struct api;
+
+struct api_options {
+    struct meta_quorum *meta;
+    struct partition_set *partitions;
+    struct producer_ids *producer_ids;
+    struct clock *clock;
+    struct executor *disk;
+    struct loop *main_loop; /* Outlives net's loops: for what no connection waits for. */
+    int32_t node_id;
+    const char *const *listeners; /* Names, by the index that net gives a listener. */
+    unsigned listener_count;
+    bool auto_create_topics;
+    bool delete_topics;
+    int32_t fetch_max_bytes;
+    const struct meta_setting *topic_defaults; /* What the broker's settings say for topics. */
+    unsigned topic_default_count;
+};
+
+/* A partition as one loop knows it, found without any lock. */
+struct api_partition {
+    struct partition *partition; /* With a reference. */
+    struct append *first, **end; /* Appends put off to the end of the burst. */
+    struct list burst;           /* The loop's, while there are any. */
+};
+
+/* What belongs to one loop; its thread only. */
+struct api_loop {
+    struct api *api;
+    struct net_loop *net_loop;
+    struct loop *loop;
+    struct meta_view *view;     /* Refreshed at the begin of every call. */
+    struct map partitions;      /* Topic id and index → struct api_partition. */
+    struct list burst;          /* Partitions with appends of this burst. */
+    struct list burst_calls;    /* Produce calls of this burst. */
+};
+
+struct api {
+    struct net_server server; /* What net calls. */
+    struct api_options options;
+    struct api_loop *loops;
+    unsigned loop_count;
+};
+
+/* Opens in three steps, since net needs the server and the services need net's listeners: open, attach
+ * (gives each of net's loops its part), set the options; all before net_accept(). 0 or ERR_NO_MEMORY. */
+int api_open(struct api **api);
+int api_attach(struct api *api, struct net *net);
+
+/* Borrows everything in `options`. */
+void api_set_options(struct api *api, const struct api_options *options);
+
+/* After net_close(). NULL is fine. */
+void api_close(struct api *api);
+
+struct net_server *api_server(struct api *api);
+
+/* ---- for handlers ---- */
+
+/* Encodes `response` in the call's version as its reply, and ends the call. A response that cannot be
+ * encoded closes the connection. */
+void api_reply(struct call *call, const struct message_shape *shape, const void *response);
+
+/* The same in another version than the request's (ApiVersions' answer to an unknown version). */
+void api_reply_version(struct call *call, const struct message_shape *shape, int16_t version,
+                       const void *response);
+
+/* Memory that dies with the call. When there is none the call is refused and NULL returned: return
+ * at once. */
+void *call_alloc(struct call *call, size_t count, size_t size);
+
+/* Releases `owner` when the call has ended. 0, or ERR_NO_MEMORY: it was released at once. */
+int call_adopt(struct call *call, void *owner, void (*release)(void *owner));
+
+/* The partition as this loop knows it; NULL if this broker does not have it. */
+struct api_partition *api_find_partition(struct api_loop *loop, const struct uuid *topic_id,
+                                         int32_t index);
+
+/* Appends everything that produce calls put off: at the end of a burst, and before any other call that
+ * must see it. */
+void api_flush_burst(struct api_loop *loop);
+
+/* The address at which clients of the call's listener reach a broker; NULL if it has none there. */
+const struct meta_endpoint *api_endpoint(const struct call *call, const struct meta_broker *broker);
+
+/* For arrays of brokers that an answer names (KIP-951): this one alone. 0 endpoints if unknown. */
+struct node_endpoint;
+unsigned api_leader_endpoint(const struct call *call, int32_t leader,
+                             struct node_endpoint *endpoint);
+
+static inline struct api_loop *call_loop(const struct call *call)
+{
+    return net_loop_context(call->loop);
+}
+
+#endif

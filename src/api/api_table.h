@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every API that we serve, one row each; everything else is derived from the row.
+ *
+ * `first` and `last` are the versions that are served, `told` is the lowest one that ApiVersions
+ * tells (Produce: librdkafka before 2.11 stops compressing if 0 is missing, although nobody
+ * accepts 0). How the row is used:
+ *    src/protocol/<stem>.h   <stem>_request, <stem>_response and their shapes
+ *    src/api/<stem>.c        handle_<stem>()
+ *
+ * KEEP    the frame's bytes stay valid until the call ends.
+ * BORROW  they are gone after the burst: the handler copies what it needs longer (no copy of records).
+ * ORDER   later requests of the connection wait until this one has ended.
+ * OVERTAKE later ones are handled meanwhile; replies keep their order all the same. */
+
+#ifndef API_API_TABLE_H
+#define API_API_TABLE_H
+
+/* clang-format off */
+/*      key  name               stem              first last told  frame   sequence */
+#define API_TABLE(ROW) \
+    ROW( 0, "Produce",          produce,          3,    13,  0,    BORROW, OVERTAKE) \
+    ROW( 1, "Fetch",            fetch,            4,    18,  4,    KEEP,   OVERTAKE) \
+    ROW( 2, "ListOffsets",      list_offsets,     1,    11,  1,    KEEP,   ORDER)    \
+    ROW( 3, "Metadata",         metadata,         0,    13,  0,    KEEP,   ORDER)    \
+    ROW(18, "ApiVersions",      api_versions,     0,    5,   0,    KEEP,   ORDER)    \
+    ROW(19, "CreateTopics",     create_topics,    2,    7,   2,    KEEP,   ORDER)    \
+    ROW(20, "DeleteTopics",     delete_topics,    1,    6,   1,    KEEP,   ORDER)    \
+    ROW(22, "InitProducerId",   init_producer_id, 0,    5,   0,    KEEP,   ORDER)
+/* clang-format on */
+
+#endif

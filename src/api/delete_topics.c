@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error.h"
+#include "handlers.h"
+
+struct delete_call {
+    struct meta_request request;
+    struct call *call;
+    struct meta_delete_topic *topics;
+};
+
+static void release_topic(void *topic)
+{
+    meta_topic_unref(topic);
+}
+
+static void answer_topic(struct call *call, int err, struct meta_delete_topic *topic,
+                         struct delete_topics_response_topic *answer)
+{
+    if (topic->topic != NULL) {
+        int adopted = call_adopt(call, topic->topic, release_topic);
+        err = err != 0 ? err : adopted;
+    }
+    answer->name = topic->name;
+    answer->topic_id = topic->id;
+    answer->error_code = error_kafka_code(err);
+    answer->error_message = err == 0 ? STR_NULL : str_from(error_text(err));
+    if (err == 0) {
+        answer->name = str_from(topic->topic->name);
+        answer->topic_id = topic->topic->id;
+    }
+}
+
+static void reply(struct delete_call *delete, int request_err)
+{
+    struct call *call = delete->call;
+    unsigned count = delete->request.as.delete_topics.count;
+    struct delete_topics_response response;
+    message_defaults(&delete_topics_response_shape, &response);
+    struct delete_topics_response_topic *answers =
+        arena_calloc(&call->arena, count + 1u, sizeof *answers);
+    for (unsigned i = 0; answers != NULL && i < count; i++) {
+        struct meta_delete_topic *topic = &delete->topics[i];
+        answer_topic(call, request_err != 0 ? request_err : topic->err, topic, &answers[i]);
+    }
+    response.responses.items = answers;
+    response.responses.count = (int32_t)count;
+    if (answers == NULL)
+        call_refuse(call, error_text(ERR_NO_MEMORY));
+    else
+        api_reply(call, &delete_topics_response_shape, &response);
+}
+
+static void deleted(struct meta_request *request)
+{
+    reply(LIST_OWNER(request, struct delete_call, request), request->err);
+}
+
+static unsigned convert(const struct delete_topics_request *request, int16_t version,
+                        struct meta_delete_topic *topics)
+{
+    if (version < 6) {
+        for (int32_t i = 0; i < request->topic_names.count; i++)
+            topics[i].name = request->topic_names.items[i];
+        return (unsigned)request->topic_names.count;
+    }
+    for (int32_t i = 0; i < request->topics.count; i++) {
+        topics[i].name = request->topics.items[i].name;
+        topics[i].id = request->topics.items[i].topic_id;
+    }
+    return (unsigned)request->topics.count;
+}
+
+void handle_delete_topics(struct api_loop *loop, struct call *call,
+                          struct delete_topics_request *request)
+{
+    size_t most = (size_t)request->topics.count + (size_t)request->topic_names.count;
+    struct delete_call *delete = call_alloc(call, 1, sizeof *delete);
+    if (delete == NULL)
+        return;
+    delete->topics = call_alloc(call, most + 1, sizeof(struct meta_delete_topic));
+    if (delete->topics == NULL)
+        return;
+    delete->call = call;
+    delete->request.kind = META_DELETE_TOPICS;
+    delete->request.loop = loop->loop;
+    delete->request.done = deleted;
+    delete->request.deadline_ms =
+        clock_monotonic_us(loop->api->options.clock) / 1000 + request->timeout_ms;
+    delete->request.as.delete_topics.items = delete->topics;
+    delete->request.as.delete_topics.count = convert(request, call->api_version, delete->topics);
+    if (!loop->api->options.delete_topics) {
+        reply(delete, ERR_TOPIC_DELETION_DISABLED);
+        return;
+    }
+    meta_quorum_request(loop->api->options.meta, &delete->request);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error.h"
+#include "handlers.h"
+#include "partition_read.h"
+
+/* A tool that looks at a partition without being its follower (Kafka's debugging consumer). */
+#define REPLICA_DEBUGGING -2
+
+struct lookup_part {
+    struct partition *partition;
+    struct partition_lookup lookup;
+    struct list_offsets_response_partition *answer;
+};
+
+struct lookup_call {
+    struct call *call;
+    struct api_loop *loop;
+    struct job job;
+    struct message looked_up;
+    unsigned part_count;
+    struct lookup_part *parts;
+    struct list_offsets_response response;
+};
+
+static void finish(struct lookup_call *lookups)
+{
+    for (unsigned i = 0; i < lookups->part_count; i++) {
+        struct lookup_part *part = &lookups->parts[i];
+        if (part->partition == NULL)
+            continue;
+        int err = part->lookup.err;
+        part->answer->error_code = error_kafka_code(err);
+        if (err == 0) {
+            part->answer->offset = part->lookup.position.offset;
+            part->answer->timestamp = part->lookup.position.timestamp;
+            if (lookups->call->api_version >= 4) /* Older ones cannot say it. */
+                if (lookups->call->api_version >= 4)
+                part->answer->leader_epoch = part->lookup.position.leader_epoch;
+        }
+        partition_unref(part->partition);
+    }
+    api_reply(lookups->call, &list_offsets_response_shape, &lookups->response);
+}
+
+static void pool_has_looked(struct message *message)
+{
+    finish(LIST_OWNER(message, struct lookup_call, looked_up));
+}
+
+static void look_on_pool(struct job *job)
+{
+    struct lookup_call *lookups = LIST_OWNER(job, struct lookup_call, job);
+    for (unsigned i = 0; i < lookups->part_count; i++) {
+        struct lookup_part *part = &lookups->parts[i];
+        if (part->partition == NULL || part->lookup.err != ERR_NEEDS_IO)
+            continue;
+        part->lookup.may_block = true;
+        partition_find_offset(part->partition, &part->lookup);
+    }
+    loop_post(lookups->loop->loop, &lookups->looked_up);
+}
+
+/* Which special timestamps a version knows (KIP-734, KIP-405, KIP-1005). */
+static bool timestamp_is_known(int64_t timestamp, int16_t version)
+{
+    switch (timestamp) {
+    case TIMESTAMP_LATEST:
+    case TIMESTAMP_EARLIEST:
+        return true;
+    case TIMESTAMP_MAX:
+        return version >= 7;
+    case TIMESTAMP_EARLIEST_LOCAL:
+        return version >= 8;
+    case TIMESTAMP_LATEST_TIERED:
+        return version >= 9;
+    case TIMESTAMP_EARLIEST_PENDING_UPLOAD:
+        return version >= 11;
+    default:
+        return timestamp >= 0;
+    }
+}
+
+static bool is_named_twice(const struct list_offsets_request *request, struct str topic,
+                           int32_t partition)
+{
+    unsigned times = 0;
+    for (int32_t i = 0; i < request->topics.count; i++) {
+        const struct list_offsets_request_topic *other = &request->topics.items[i];
+        if (!str_equal(other->name, topic))
+            continue;
+        for (int32_t k = 0; k < other->partitions.count; k++)
+            times += other->partitions.items[k].partition_index == partition;
+    }
+    return times > 1;
+}
+
+static int find_part(struct lookup_call *lookups, const struct list_offsets_request *request,
+                     struct str topic_name, const struct list_offsets_request_partition *wanted,
+                     struct partition **partition)
+{
+    if (is_named_twice(request, topic_name, wanted->partition_index))
+        return ERR_INVALID_REQUEST;
+    if (!timestamp_is_known(wanted->timestamp, lookups->call->api_version))
+        return ERR_UNSUPPORTED_VERSION;
+    if (request->replica_id != -1 && request->replica_id != REPLICA_DEBUGGING)
+        return ERR_TOPIC_AUTHORIZATION_FAILED; /* Followers are our own brokers only. */
+    const struct meta_topic *topic = meta_view_topic(lookups->loop->view, topic_name);
+    if (topic == NULL || wanted->partition_index < 0 ||
+        (unsigned)wanted->partition_index >= topic->partition_count)
+        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
+    struct api_partition *known =
+        api_find_partition(lookups->loop, &topic->id, wanted->partition_index);
+    if (known == NULL)
+        return ERR_NOT_LEADER_OR_FOLLOWER;
+    *partition = partition_ref(known->partition);
+    return 0;
+}
+
+/* Looks as far as memory reaches; true if the pool must go on. */
+static bool begin_part(struct lookup_call *lookups, struct lookup_part *part,
+                       const struct list_offsets_request *request, struct str topic,
+                       const struct list_offsets_request_partition *wanted,
+                       struct list_offsets_response_partition *answer)
+{
+    part->answer = answer;
+    answer->partition_index = wanted->partition_index;
+    answer->offset = answer->timestamp = -1;
+    answer->leader_epoch = -1;
+    int err = find_part(lookups, request, topic, wanted, &part->partition);
+    if (err != 0) {
+        answer->error_code = error_kafka_code(err);
+        return false;
+    }
+    part->lookup.timestamp = wanted->timestamp;
+    part->lookup.current_leader_epoch = wanted->current_leader_epoch;
+    part->lookup.read_committed = request->isolation_level == 1;
+    partition_find_offset(part->partition, &part->lookup);
+    return part->lookup.err == ERR_NEEDS_IO;
+}
+
+void handle_list_offsets(struct api_loop *loop, struct call *call,
+                         struct list_offsets_request *request)
+{
+    unsigned part_count = 0;
+    for (int32_t i = 0; i < request->topics.count; i++)
+        part_count += (unsigned)request->topics.items[i].partitions.count;
+    struct lookup_call *lookups = arena_zalloc(&call->arena, sizeof *lookups);
+    struct lookup_part *parts = arena_calloc(&call->arena, part_count + 1u, sizeof *parts);
+    struct list_offsets_response_topic *topics =
+        arena_calloc(&call->arena, (size_t)request->topics.count + 1, sizeof *topics);
+    struct list_offsets_response_partition *answers =
+        arena_calloc(&call->arena, part_count + 1u, sizeof *answers);
+    if (lookups == NULL || parts == NULL || topics == NULL || answers == NULL) {
+        call_refuse(call, error_text(ERR_NO_MEMORY));
+        return;
+    }
+    message_defaults(&list_offsets_response_shape, &lookups->response);
+    lookups->call = call;
+    lookups->loop = loop;
+    lookups->parts = parts;
+    lookups->part_count = part_count;
+    lookups->job.run = look_on_pool;
+    message_init(&lookups->looked_up, pool_has_looked);
+    lookups->response.topics.items = topics;
+    lookups->response.topics.count = request->topics.count;
+
+    bool needs_pool = false;
+    unsigned next = 0;
+    for (int32_t i = 0; i < request->topics.count; i++) {
+        const struct list_offsets_request_topic *wanted = &request->topics.items[i];
+        topics[i].name = wanted->name;
+        topics[i].partitions.items = &answers[next];
+        topics[i].partitions.count = wanted->partitions.count;
+        for (int32_t k = 0; k < wanted->partitions.count; k++, next++)
+            needs_pool |= begin_part(lookups, &parts[next], request, wanted->name,
+                                     &wanted->partitions.items[k], &answers[next]);
+    }
+    if (needs_pool)
+        executor_submit(loop->api->options.disk, &lookups->job);
+    else
+        finish(lookups);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "alloc.h"
+#include "error.h"
+#include "handlers.h"
+#include "topic_settings.h"
+
+/* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
+#define TOPIC_OPERATIONS 3576   /* Read, write, create, delete, alter, describe, *_configs. */
+#define CLUSTER_OPERATIONS 8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
+
+#define AUTO_CREATE_TIMEOUT_MS 30000
+
+/* ---- topics that come into being by being asked for ---- */
+
+struct auto_create {
+    struct meta_request request;
+    struct meta_create_topic topic;
+    char name[];
+};
+
+static void auto_created(struct meta_request *request)
+{
+    struct auto_create *create = LIST_OWNER(request, struct auto_create, request);
+    meta_topic_unref(create->topic.topic);
+    mem_free(create);
+}
+
+/* Nobody waits for it: the client asks again, and finds the topic. */
+static void create_topic(struct api_loop *loop, struct str name)
+{
+    struct auto_create *create = mem_zalloc(sizeof *create + (size_t)name.length);
+    if (create == NULL)
+        return;
+    memcpy(create->name, name.data, (size_t)name.length);
+    create->topic.name = (struct str){ create->name, name.length };
+    create->topic.partition_count = -1;
+    create->topic.replication_factor = -1;
+    create->request.kind = META_CREATE_TOPICS;
+    create->request.loop = loop->api->options.main_loop;
+    create->request.done = auto_created;
+    create->request.deadline_ms =
+        clock_monotonic_us(loop->api->options.clock) / 1000 + AUTO_CREATE_TIMEOUT_MS;
+    create->request.as.create_topics.items = &create->topic;
+    create->request.as.create_topics.count = 1;
+    meta_quorum_request(loop->api->options.meta, &create->request);
+}
+
+/* ---- the answer ---- */
+
+struct answer {
+    struct api_loop *loop;
+    struct call *call;
+    const struct metadata_request *request;
+    struct metadata_response response;
+    bool has_failed; /* Out of memory. */
+};
+
+static void *take(struct answer *answer, size_t count, size_t size)
+{
+    void *memory = arena_calloc(&answer->call->arena, count + 1, size);
+    if (memory == NULL)
+        answer->has_failed = true;
+    return memory;
+}
+
+static void answer_brokers(struct answer *answer)
+{
+    struct meta_view *view = answer->loop->view;
+    unsigned count = meta_view_broker_count(view);
+    struct metadata_response_broker *brokers = take(answer, count, sizeof *brokers);
+    int32_t told = 0;
+    for (unsigned i = 0; brokers != NULL && i < count; i++) {
+        const struct meta_broker *broker = meta_view_broker_at(view, i);
+        const struct meta_endpoint *endpoint = api_endpoint(answer->call, broker);
+        if (broker->fenced || endpoint == NULL)
+            continue;
+        brokers[told++] = (struct metadata_response_broker){
+            .node_id = broker->id,
+            .host = str_from(endpoint->host),
+            .port = endpoint->port,
+            .rack = str_from(broker->rack),
+        };
+    }
+    answer->response.brokers.items = brokers;
+    answer->response.brokers.count = told;
+}
+
+static bool broker_is_live(const struct answer *answer, int32_t id)
+{
+    const struct meta_broker *broker = meta_view_broker(answer->loop->view, id);
+    return broker != NULL && !broker->fenced && api_endpoint(answer->call, broker) != NULL;
+}
+
+static void answer_partition(struct answer *answer, const struct meta_partition *partition,
+                             int32_t index, struct metadata_response_partition *to)
+{
+    *to = (struct metadata_response_partition){
+        .partition_index = index,
+        .leader_id = partition->leader,
+        .leader_epoch = partition->leader_epoch,
+    };
+    /* Version 0 knows no other way to say that nobody leads (KAFKA's older clients). */
+    if (partition->leader < 0 || !broker_is_live(answer, partition->leader)) {
+        to->error_code = error_kafka_code(ERR_LEADER_NOT_AVAILABLE);
+        to->leader_id = -1;
+    }
+    int32_t *offline = take(answer, partition->replica_count, sizeof *offline);
+    int32_t offline_count = 0;
+    for (unsigned i = 0; offline != NULL && i < partition->replica_count; i++)
+        if (!broker_is_live(answer, partition->replicas[i]))
+            offline[offline_count++] = partition->replicas[i];
+    /* The view outlives the answer's encoding, and the arrays have the wire's type. */
+    to->replica_nodes.items = (int32_t *)(uintptr_t)partition->replicas;
+    to->replica_nodes.count = (int32_t)partition->replica_count;
+    to->isr_nodes.items = (int32_t *)(uintptr_t)partition->isr;
+    to->isr_nodes.count = (int32_t)partition->isr_count;
+    to->offline_replicas.items = offline;
+    to->offline_replicas.count = offline_count;
+}
+
+static void answer_topic(struct answer *answer, const struct meta_topic *topic,
+                         struct metadata_response_topic *to)
+{
+    to->error_code = 0;
+    to->name = str_from(topic->name);
+    to->topic_id = topic->id;
+    to->is_internal = strncmp(topic->name, "__", 2) == 0 &&
+                      (strcmp(topic->name, "__consumer_offsets") == 0 ||
+                       strcmp(topic->name, "__transaction_state") == 0);
+    to->topic_authorized_operations =
+        answer->request->include_topic_authorized_operations ? TOPIC_OPERATIONS : INT32_MIN;
+    struct metadata_response_partition *partitions =
+        take(answer, topic->partition_count, sizeof *partitions);
+    for (unsigned i = 0; partitions != NULL && i < topic->partition_count; i++)
+        answer_partition(answer, &topic->partitions[i], (int32_t)i, &partitions[i]);
+    to->partitions.items = partitions;
+    to->partitions.count = (int32_t)topic->partition_count;
+}
+
+static void answer_missing(const struct metadata_request_topic *wanted, int err,
+                           struct metadata_response_topic *to)
+{
+    to->error_code = error_kafka_code(err);
+    to->name = wanted->name;
+    to->topic_id = wanted->topic_id;
+    to->topic_authorized_operations = INT32_MIN;
+}
+
+static void answer_wanted(struct answer *answer, const struct metadata_request_topic *wanted,
+                          struct metadata_response_topic *to)
+{
+    struct meta_view *view = answer->loop->view;
+    if (str_is_null(wanted->name)) {
+        const struct meta_topic *topic = meta_view_topic_by_id(view, &wanted->topic_id);
+        if (topic != NULL)
+            answer_topic(answer, topic, to);
+        else
+            answer_missing(wanted, ERR_UNKNOWN_TOPIC_ID, to);
+        return;
+    }
+    const struct meta_topic *topic = meta_view_topic(view, wanted->name);
+    struct metadata_request_topic by_name = { .name = wanted->name };
+    if (topic != NULL) {
+        answer_topic(answer, topic, to);
+    } else if (!topic_name_is_legal(wanted->name)) {
+        answer_missing(&by_name, ERR_INVALID_TOPIC, to);
+    } else {
+        if (answer->request->allow_auto_topic_creation &&
+            answer->loop->api->options.auto_create_topics)
+            create_topic(answer->loop, wanted->name);
+        answer_missing(&by_name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
+    }
+}
+
+static void answer_all(struct answer *answer)
+{
+    struct meta_view *view = answer->loop->view;
+    unsigned count = meta_view_topic_count(view);
+    struct metadata_response_topic *topics = take(answer, count, sizeof *topics);
+    struct meta_topic_cursor cursor = { 0, 0 };
+    const struct meta_topic *topic;
+    int32_t next = 0;
+    while (topics != NULL && (topic = meta_view_next_topic(view, &cursor)) != NULL)
+        answer_topic(answer, topic, &topics[next++]);
+    answer->response.topics.items = topics;
+    answer->response.topics.count = next;
+}
+
+static void answer_named(struct answer *answer)
+{
+    int32_t count = answer->request->topics.count;
+    struct metadata_response_topic *topics = take(answer, (size_t)count, sizeof *topics);
+    for (int32_t i = 0; topics != NULL && i < count; i++)
+        answer_wanted(answer, &answer->request->topics.items[i], &topics[i]);
+    answer->response.topics.items = topics;
+    answer->response.topics.count = count;
+}
+
+/* Versions 10 and 11 have the field for a topic's id, but may not use it to ask. */
+static bool asks_by_id_too_early(const struct metadata_request *request, int16_t version)
+{
+    if (version != 10 && version != 11)
+        return false;
+    for (int32_t i = 0; i < request->topics.count; i++)
+        if (str_is_null(request->topics.items[i].name) ||
+            !uuid_is_zero(&request->topics.items[i].topic_id))
+            return true;
+    return false;
+}
+
+static void refuse_ids(struct answer *answer)
+{
+    int32_t count = answer->request->topics.count;
+    struct metadata_response_topic *topics = take(answer, (size_t)count, sizeof *topics);
+    for (int32_t i = 0; topics != NULL && i < count; i++) {
+        answer_missing(&answer->request->topics.items[i], ERR_INVALID_REQUEST, &topics[i]);
+        if (str_is_null(topics[i].name))
+            topics[i].name = (struct str){ "", 0 };
+    }
+    answer->response.topics.items = topics;
+    answer->response.topics.count = count;
+}
+
+void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_request *request)
+{
+    struct answer answer = { .loop = loop, .call = call, .request = request };
+    message_defaults(&metadata_response_shape, &answer.response);
+    answer.response.cluster_id = str_from(meta_view_cluster_id(loop->view));
+    answer.response.controller_id = meta_view_controller(loop->view);
+    answer.response.cluster_authorized_operations =
+        request->include_cluster_authorized_operations ? CLUSTER_OPERATIONS : INT32_MIN;
+    answer_brokers(&answer);
+
+    /* Version 0 asks for all topics with an empty list, later ones with null. */
+    bool wants_all =
+        request->topics.count < 0 || (call->api_version == 0 && request->topics.count == 0);
+    if (asks_by_id_too_early(request, call->api_version))
+        refuse_ids(&answer);
+    else if (wants_all)
+        answer_all(&answer);
+    else
+        answer_named(&answer);
+
+    if (answer.has_failed)
+        call_refuse(call, error_text(ERR_NO_MEMORY));
+    else
+        api_reply(call, &metadata_response_shape, &answer.response);
+}

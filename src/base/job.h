@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Work that may wait for a device, handed to somebody who may wait.
+ *
+ * The node is embedded in its owner, so submitting never fails and never blocks. */
+
+#ifndef BASE_JOB_H
+#define BASE_JOB_H
+
+#include "list.h"
+
+struct job {
+    struct list node;             /* The executor's while the job is queued. */
+    void (*run)(struct job *job); /* On one of the executor's threads. May free the owner. */
+};
+
+/* Who runs jobs. The disk pool of storage/ is one; a test may run them by hand. */
+struct executor {
+    void (*submit)(struct executor *executor, struct job *job); /* Any thread. */
+};
+
+static inline void executor_submit(struct executor *executor, struct job *job)
+{
+    executor->submit(executor, job);
+}
+
+#endif

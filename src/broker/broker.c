@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Threads: the caller's runs the main loop (signals, housekeeping); net has its loops, raft-meta its
+ * thread, storage its pool. */
+
+#include "broker.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "alloc.h"
+#include "api.h"
+#include "clean_start.h"
+#include "disk_pool.h"
+#include "error.h"
+#include "metadata_watch.h"
+#include "net.h"
+#include "trace.h"
+
+#define WHY_SIZE 256
+#define HEARTBEATS_PER_ELECTION 10
+
+struct broker {
+    const struct config *config;
+    struct clock *clock;
+    int64_t started_us;
+    struct loop *loop;
+    uv_signal_t on_term, on_int;
+    struct disk_pool *pool;
+    struct data_dir **dirs;
+    unsigned dir_count;
+    struct net *net;
+    const char **listener_names;
+    struct meta_endpoint *endpoints;
+    struct meta_setting *topic_defaults;
+    unsigned topic_default_count;
+    struct partition_set *partitions;
+    struct metadata_watch watch;
+    struct meta_quorum *meta;
+    struct producer_ids *producer_ids;
+    struct api *api;
+    bool is_ready;
+};
+
+/* ---- opening ---- */
+
+static int refuse(int err, const char *what, const char *why)
+{
+    trace(TRACE_ERROR, "broker", "%s: %s", what, why[0] != '\0' ? why : error_text(err));
+    return err;
+}
+
+/* A partition needs descriptors; nobody should have to tune that (DESIGN 4.2). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int open_dirs(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    broker->dirs = mem_calloc(config->log_dir_count, sizeof *broker->dirs);
+    if (broker->dirs == NULL)
+        return refuse(ERR_NO_MEMORY, "data folders", "");
+    int err = 0;
+    for (unsigned i = 0; err == 0 && i < config->log_dir_count; i++) {
+        char why[WHY_SIZE] = "";
+        err = data_dir_open(&broker->dirs[i], fs_posix(), config->log_dirs[i], why, sizeof why);
+        if (err != 0)
+            return refuse(err, config->log_dirs[i], why);
+        broker->dir_count++;
+    }
+    return err;
+}
+
+static int open_net(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    struct net_config net_config = {
+        .server = api_server(broker->api),
+        .clock = broker->clock,
+        .disk = disk_pool_executor(broker->pool),
+        .loop_count = (unsigned)config->network_threads,
+        .max_frame_bytes = config->socket_request_max_bytes,
+        .memory_bytes = (uint64_t)config->queued_max_request_bytes,
+        .idle_ms = config->connections_max_idle_ms,
+        .max_connections = config->max_connections,
+        .max_connections_per_ip = config->max_connections_per_ip,
+        .sendfile_from_bytes = (size_t)config->sendfile_from_bytes,
+        .send_buffer_bytes = config->socket_send_buffer_bytes,
+        .receive_buffer_bytes = config->socket_receive_buffer_bytes,
+    };
+    int err = net_open(&broker->net, &net_config);
+    if (err == 0)
+        err = api_attach(broker->api, broker->net);
+    return err == 0 ? 0 : refuse(err, "network", "");
+}
+
+static int open_listeners(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    for (unsigned i = 0; i < config->listener_count; i++) {
+        const struct config_listener *listener = &config->listeners[i];
+        char why[WHY_SIZE] = "";
+        unsigned index;
+        uint16_t port;
+        int err = net_listen(broker->net, listener->host, listener->port, &index, &port, why,
+                             sizeof why);
+        if (err != 0)
+            return refuse(err, listener->name, why);
+        broker->listener_names[i] = listener->name;
+        broker->endpoints[i] = (struct meta_endpoint){
+            .listener = listener->name,
+            .host = listener->advertised_host,
+            .port = listener->advertised_port != 0 ? listener->advertised_port : port,
+        };
+        trace(TRACE_INFO, "broker", "listener %s on %s port %u tells clients %s:%u",
+              listener->name, listener->host[0] == '\0' ? "every address" : listener->host, port,
+              broker->endpoints[i].host, broker->endpoints[i].port);
+    }
+    return 0;
+}
+
+static int copy_topic_defaults(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    broker->topic_default_count = config->topic_default_count;
+    broker->topic_defaults =
+        mem_calloc(config->topic_default_count + 1u, sizeof *broker->topic_defaults);
+    if (broker->topic_defaults == NULL)
+        return ERR_NO_MEMORY;
+    for (unsigned i = 0; i < config->topic_default_count; i++) {
+        broker->topic_defaults[i].name = config->topic_defaults[2 * i];
+        broker->topic_defaults[i].value = config->topic_defaults[2 * i + 1];
+    }
+    return 0;
+}
+
+static int open_partitions(struct broker *broker)
+{
+    struct partition_set_options options = {
+        .dirs = broker->dirs,
+        .dir_count = broker->dir_count,
+        .disk = disk_pool_executor(broker->pool),
+        .clock = broker->clock,
+        .loop = broker->loop,
+        .flush_interval_ms = broker->config->flush_interval_ms,
+        .checkpoint_interval_ms = broker->config->checkpoint_interval_ms,
+        .retention_interval_ms = broker->config->retention_check_interval_ms,
+    };
+    int err = partition_set_open(&broker->partitions, &options);
+    return err == 0 ? 0 : refuse(err, "partitions", "");
+}
+
+static void accept_clients(struct metadata_watch *watch);
+
+static int open_meta(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    broker->watch.partitions = broker->partitions;
+    broker->watch.node_id = config->node_id;
+    broker->watch.topic_defaults = broker->topic_defaults;
+    broker->watch.topic_default_count = broker->topic_default_count;
+    broker->watch.loop = broker->loop;
+    broker->watch.ready = accept_clients;
+    metadata_watch_init(&broker->watch);
+
+    struct meta_quorum_options options = {
+        .dir = broker->dirs[0],
+        .disk = disk_pool_executor(broker->pool),
+        .clock = broker->clock,
+        .node_id = config->node_id,
+        .watcher = &broker->watch.watcher,
+        .election_timeout_ms = config->election_timeout_ms,
+        .heartbeat_ms = config->election_timeout_ms / HEARTBEATS_PER_ELECTION,
+        .endpoints = broker->endpoints,
+        .endpoint_count = config->listener_count,
+        .rack = config->rack,
+        .default_partitions = config->num_partitions,
+        .default_replication_factor = (int16_t)config->default_replication_factor,
+        .page_cache_survived = clean_start_page_cache_survived(broker->dirs, broker->dir_count),
+    };
+    char why[WHY_SIZE] = "";
+    int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);
+    if (err != 0)
+        return refuse(err, "metadata", why);
+    err = producer_ids_open(&broker->producer_ids, broker->meta, broker->clock, broker->loop);
+    return err == 0 ? 0 : refuse(err, "producer ids", "");
+}
+
+static int open_api(struct broker *broker)
+{
+    unsigned count = broker->config->listener_count;
+    broker->listener_names = mem_calloc(count, sizeof *broker->listener_names);
+    broker->endpoints = mem_calloc(count, sizeof *broker->endpoints);
+    int err = copy_topic_defaults(broker);
+    if (broker->listener_names == NULL || broker->endpoints == NULL)
+        err = ERR_NO_MEMORY;
+    if (err == 0)
+        err = api_open(&broker->api);
+    return err == 0 ? 0 : refuse(err, "handlers", "");
+}
+
+/* Everything that handlers use is there. */
+static void complete_api(struct broker *broker)
+{
+    const struct config *config = broker->config;
+    struct api_options options = {
+        .meta = broker->meta,
+        .partitions = broker->partitions,
+        .producer_ids = broker->producer_ids,
+        .clock = broker->clock,
+        .disk = disk_pool_executor(broker->pool),
+        .main_loop = broker->loop,
+        .node_id = config->node_id,
+        .listeners = broker->listener_names,
+        .listener_count = config->listener_count,
+        .auto_create_topics = config->auto_create_topics,
+        .delete_topics = config->delete_topics,
+        .fetch_max_bytes = config->fetch_max_bytes,
+        .topic_defaults = broker->topic_defaults,
+        .topic_default_count = broker->topic_default_count,
+    };
+    api_set_options(broker->api, &options);
+}
+
+static void stop_politely(uv_signal_t *signal, int number)
+{
+    struct broker *broker = signal->data;
+    trace(TRACE_INFO, "broker", "stopping: signal %d", number);
+    loop_stop(broker->loop);
+}
+
+static int watch_signals(struct broker *broker)
+{
+    signal(SIGPIPE, SIG_IGN);
+    uv_loop_t *uv = loop_uv(broker->loop);
+    broker->on_term.data = broker->on_int.data = broker;
+    int status = uv_signal_init(uv, &broker->on_term);
+    if (status == 0)
+        status = uv_signal_init(uv, &broker->on_int);
+    if (status == 0)
+        status = uv_signal_start(&broker->on_term, stop_politely, SIGTERM);
+    if (status == 0)
+        status = uv_signal_start(&broker->on_int, stop_politely, SIGINT);
+    return status == 0 ? 0 : refuse(ERR_IO, "signals", "");
+}
+
+/* The metadata has caught up: from here on no client can be told of a topic that is not there any more,
+ * or not yet (DESIGN 7.5). Partitions may still be opening; each serves as soon as it is open. */
+static void accept_clients(struct metadata_watch *watch)
+{
+    struct broker *broker = LIST_OWNER(watch, struct broker, watch);
+    struct meta_view *view = meta_quorum_view(broker->meta);
+    for (unsigned i = 0; i < broker->dir_count; i++) {
+        int err = clean_start_claim(broker->dirs[i], meta_view_cluster_id(view),
+                                    broker->config->node_id);
+        if (err != 0) {
+            refuse(err, data_dir_path(broker->dirs[i]), "it cannot be used");
+            meta_view_unref(view);
+            loop_stop(broker->loop);
+            return;
+        }
+    }
+    partition_set_report_strays(broker->partitions);
+    net_accept(broker->net);
+    broker->is_ready = true;
+    trace(TRACE_INFO, "broker",
+          "ready: node %" PRId32 " of cluster %s, %u topics, %" PRIu64 " partitions, after %" PRId64
+          " ms",
+          broker->config->node_id, meta_view_cluster_id(view), meta_view_topic_count(view),
+          meta_view_partition_count(view),
+          (clock_monotonic_us(broker->clock) - broker->started_us) / 1000);
+    meta_view_unref(view);
+}
+
+int broker_open(struct broker **broker, const struct config *config)
+{
+    struct broker *opened = mem_zalloc(sizeof *opened);
+    if (opened == NULL)
+        return refuse(ERR_NO_MEMORY, "broker", "");
+    opened->config = config;
+    opened->clock = clock_real();
+    opened->started_us = clock_monotonic_us(opened->clock);
+    raise_descriptor_limit();
+    *broker = opened; /* broker_close() takes down whatever is up. */
+
+    int err = loop_open(&opened->loop, "sluice-main", opened->clock);
+    if (err != 0)
+        return refuse(err, "main loop", "");
+    err = watch_signals(opened);
+    if (err == 0)
+        err = disk_pool_open(&opened->pool, (unsigned)config->io_threads);
+    if (err == 0)
+        err = open_api(opened);
+    if (err == 0)
+        err = open_net(opened);
+    /* Before the data folders: a port that is taken must not cost them their clean marker. */
+    if (err == 0)
+        err = open_listeners(opened);
+    if (err == 0)
+        err = open_dirs(opened);
+    if (err == 0)
+        err = open_partitions(opened);
+    if (err == 0)
+        err = open_meta(opened);
+    if (err == 0)
+        complete_api(opened);
+    return err;
+}
+
+int broker_run(struct broker *broker)
+{
+    int err = net_start(broker->net);
+    if (err == 0)
+        err = meta_quorum_start(broker->meta);
+    if (err == 0)
+        err = loop_run(broker->loop);
+    if (err != 0)
+        return refuse(err, "threads", "");
+    return broker->is_ready ? 0 : ERR_IO;
+}
+
+/* ---- closing ---- */
+
+void broker_close(struct broker *broker)
+{
+    if (broker == NULL)
+        return;
+    int64_t epoch = -1;
+    if (broker->is_ready) {
+        struct meta_view *view = meta_quorum_view(broker->meta);
+        const struct meta_broker *self = meta_view_broker(view, broker->config->node_id);
+        epoch = self == NULL ? -1 : self->incarnation;
+        meta_view_unref(view);
+    }
+    net_close(broker->net); /* First: the calls that are under way still find all below. */
+    api_close(broker->api);
+    meta_quorum_close(broker->meta);
+    if (broker->loop != NULL)
+        loop_turn(broker->loop); /* What the quorum's end told this loop. */
+    producer_ids_close(broker->producer_ids);
+    partition_set_close(broker->partitions, epoch, broker->is_ready);
+    disk_pool_close(broker->pool);
+    for (unsigned i = 0; i < broker->dir_count; i++)
+        data_dir_close(broker->dirs[i]);
+    loop_close(broker->loop);
+    mem_free(broker->dirs);
+    mem_free(broker->topic_defaults);
+    mem_free(broker->endpoints);
+    mem_free(broker->listener_names);
+    mem_free(broker);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the operator asked for: Kafka's setting names, from a properties file, the environment and
+ * the command line. One table says what each means, its type, default and range (config_table.h).
+ *
+ *    sluiced [--dev] [server.properties] [--set name=value]... [--check-config]
+ *
+ * `--set` wins over the environment (SLUICE_LOG_RETENTION_MS), that over the file (DESIGN 12). */
+
+#ifndef BROKER_CONFIG_H
+#define BROKER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct config_listener {
+    char *name; /* "PLAINTEXT" */
+    char *host; /* Where it binds; "" for all. */
+    uint16_t port;
+    char *advertised_host;    /* What clients are told; never "". */
+    uint16_t advertised_port; /* 0: the port that was bound (when the bound one was 0). */
+};
+
+struct config {
+    bool dev;
+    int32_t node_id;
+    char **log_dirs;
+    unsigned log_dir_count;
+    struct config_listener *listeners;
+    unsigned listener_count;
+    char *rack; /* NULL: none. */
+
+    int32_t num_partitions;
+    int32_t default_replication_factor;
+    bool auto_create_topics;
+    bool delete_topics;
+
+    int32_t network_threads;
+    int32_t io_threads; /* Threads of the disk pool. */
+    int32_t socket_request_max_bytes;
+    int64_t queued_max_request_bytes;
+    int64_t connections_max_idle_ms;
+    int32_t max_connections;
+    int32_t max_connections_per_ip;
+    int32_t socket_send_buffer_bytes;
+    int32_t socket_receive_buffer_bytes;
+    int32_t fetch_max_bytes;
+    int32_t sendfile_from_bytes; /* sluice.sendfile.min.bytes */
+
+    int64_t flush_interval_ms;      /* How long written data stays unsynced at most. */
+    int64_t checkpoint_interval_ms; /* log.flush.offset.checkpoint.interval.ms */
+    int64_t retention_check_interval_ms;
+    int32_t election_timeout_ms; /* controller.quorum.election.timeout.ms */
+
+    /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */
+    char **topic_defaults;        /* name, value, name, value, … */
+    unsigned topic_default_count; /* Pairs. */
+};
+
+enum config_action { CONFIG_RUN, CONFIG_EXIT_OK };
+
+/* Reads everything. Errors give ERR_USAGE (or ERR_NO_MEMORY) with one clear sentence in `why`.
+ * `environment` is a NULL-ended list as environ. CONFIG_EXIT_OK: --help, --version, --check-config
+ * or --print-configuration printed what they should to stdout, and the program ends; `config` is then
+ * empty. Warnings (settings of Kafka's without effect here, listeners open to everybody) are traced
+ * once each. */
+int config_load(struct config *config, int argc, char **argv, char **environment,
+                enum config_action *action, char *why, size_t why_size);
+
+/* Frees everything and leaves it empty; an empty one is fine. */
+void config_close(struct config *config);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sluiced: a message broker that speaks the Kafka protocol. */
+
+#include <stdio.h>
+
+#include "broker.h"
+
+extern char **environ;
+
+int main(int argc, char **argv)
+{
+    struct config config;
+    enum config_action action;
+    char why[512] = "";
+    if (config_load(&config, argc, argv, environ, &action, why, sizeof why) != 0) {
+        fprintf(stderr, "sluiced: %s\n", why);
+        return 2;
+    }
+    struct broker *broker = NULL;
+    int err = 0;
+    if (action == CONFIG_RUN) {
+        err = broker_open(&broker, &config);
+        if (err == 0)
+            err = broker_run(broker); /* Returns after SIGTERM. */
+        broker_close(broker);
+    }
+    config_close(&config);
+    return err == 0 ? 0 : 1;
+}

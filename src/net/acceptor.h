@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Takes connections in from all listeners and gives each to the loop with the fewest.
+ *
+ *                acceptor_start               acceptor_stop
+ *    stopped ---------------------> accepting -------------> stopped for good
+ *                                    |     ^
+ *     no room (acceptor_has_room),   |     | acceptor_wake, or after a while
+ *     no descriptor or memory left   v     |
+ *                                    pausing
+ *
+ * Lives on the first loop; everything is called there, except acceptor_wake(). */
+
+#ifndef NET_ACCEPTOR_H
+#define NET_ACCEPTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "listener.h"
+#include "loop.h"
+
+struct net;
+
+/* A line that may come often is shown at most once in a while, with how many it stands for. */
+struct rare_line {
+    int64_t next_ms;
+    uint64_t count; /* Since the last one. */
+    bool was_shown;
+};
+
+struct acceptor {
+    struct net *net;
+    struct loop *loop;
+    struct listener **listeners;
+    unsigned listener_count;
+    bool is_accepting; /* Or pausing. */
+    bool is_stopped;
+    struct timer pause; /* Set while there is no descriptor or memory for another one. */
+    struct message wake;
+    uint64_t next_id;
+    struct rare_line no_resources, no_room, too_many_from_address;
+};
+
+void acceptor_init(struct acceptor *acceptor, struct net *net, struct loop *loop);
+
+/* Adds a listener before the start. `*index` is its place. 0 or ERR_NO_MEMORY. */
+int acceptor_add(struct acceptor *acceptor, struct listener *listener, unsigned *index);
+
+void acceptor_start(struct acceptor *acceptor);
+void acceptor_stop(struct acceptor *acceptor);  /* Closes the listeners' sockets. Twice is fine. */
+void acceptor_close(struct acceptor *acceptor); /* Frees; stopped before, and its loop is gone. */
+
+/* There is room for connections again. Any thread. */
+void acceptor_wake(struct acceptor *acceptor);
+
+#endif

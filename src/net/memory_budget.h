@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How much memory requests may take in total (DESIGN 2.4).
+ *
+ *  (1) A frame's bytes are taken before its body is read, first come, first served. Who does not
+ *      fit waits in a line, holding nothing.
+ *  (2) One sixteenth is a share for frames up to MEMORY_SMALL_FRAME_BYTES. They take from it
+ *      first and from the rest only if nobody waits there, so large half-read frames cannot
+ *      starve them.
+ *  (3) A large frame never takes from the small share. One that is larger than all the rest is
+ *      counted as all the rest: it is served when it is alone.
+ *  (4) What is in memory already (a frame that a call keeps) is charged without waiting, so the
+ *      budget may be overdrawn, by what the loops have in their hands. memory_budget_is_tight()
+ *      tells readers not to take into their hands what may not fit. Any thread. */
+
+#ifndef NET_MEMORY_BUDGET_H
+#define NET_MEMORY_BUDGET_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "list.h"
+#include "loop.h"
+
+#define MEMORY_SMALL_FRAME_BYTES (16u * 1024)
+#define MEMORY_SMALL_SHARE       16 /* One sixteenth. */
+
+struct memory_pool {
+    uint64_t size;
+    uint64_t used;       /* Above `size` when overdrawn, (4). */
+    struct list waiting; /* struct memory_wait, oldest first. */
+};
+
+struct memory_budget {
+    pthread_mutex_t lock;
+    struct memory_pool small, large;
+    uint64_t waiting_bytes;
+    uint64_t tight_below; /* Free bytes of the large pool under which reading gets careful. */
+    atomic_bool is_tight;
+    atomic_uint waiting_count;
+};
+
+/* Bytes that somebody holds. */
+struct memory_grant {
+    uint64_t bytes;
+    bool is_small_share; /* Which pool they came from. */
+};
+
+/* A place in the line, embedded in its owner. */
+struct memory_wait {
+    struct list node;
+    struct memory_grant grant; /* What is wished for; once granted, what is held. */
+    struct loop *loop;         /* Where `granted` is delivered. */
+    struct message granted;
+    bool is_queued; /* Under the budget's lock. */
+};
+
+/* `tight_below`: the most that a reader takes from a socket without asking. 0 or ERR_NO_MEMORY. */
+int memory_budget_open(struct memory_budget *budget, uint64_t total_bytes, uint64_t tight_below);
+void memory_budget_close(struct memory_budget *budget); /* Nobody may wait any more. */
+
+void memory_wait_init(struct memory_wait *wait, struct loop *loop,
+                      void (*granted)(struct message *message));
+
+/* True: wait->grant is held now. False: it stands in line, and will be held when `granted` is
+ * delivered. */
+bool memory_budget_take(struct memory_budget *budget, uint64_t bytes, bool is_small,
+                        struct memory_wait *wait);
+
+/* Leaves the line. False: too late, the message is on its way and the grant is held. */
+bool memory_budget_cancel(struct memory_budget *budget, struct memory_wait *wait);
+
+/* (4) */
+void memory_budget_charge(struct memory_budget *budget, uint64_t bytes, bool is_small,
+                          struct memory_grant *grant);
+
+/* Gives bytes back and wakes who fits now; the grant is then empty. An empty one is fine. */
+void memory_budget_give_back(struct memory_budget *budget, struct memory_grant *grant);
+
+/* Without the lock; for the read path. */
+static inline bool memory_budget_is_tight(const struct memory_budget *budget)
+{
+    return atomic_load_explicit(&budget->is_tight, memory_order_relaxed);
+}
+
+static inline bool memory_budget_has_waiters(const struct memory_budget *budget)
+{
+    return atomic_load_explicit(&budget->waiting_count, memory_order_relaxed) != 0;
+}
+
+void memory_budget_usage(struct memory_budget *budget, uint64_t *reserved, uint64_t *waiting);
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net_loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "call_box.h"
+#include "connection.h"
+#include "error.h"
+#include "net_state.h"
+
+/* A half-read frame that made no progress for this long is closed, but only while others wait
+ * for the memory that it holds. Without this, a few clients that announce large frames and send
+ * nothing would keep all others waiting until they are idle. */
+#define FRAME_STALLED_MS 30000
+
+static void net_loop_look_at_progress(struct timer *timer)
+{
+    struct net_loop *net_loop = LIST_OWNER(timer, struct net_loop, progress);
+    struct memory_budget *budget = &net_loop->net->budget;
+    struct list *node = net_loop->incomplete.next;
+    while (node != &net_loop->incomplete) {
+        struct connection *connection = LIST_OWNER(node, struct connection, inbox.incomplete);
+        node = node->next;
+        if (!inbox_has_progressed(connection) && memory_budget_has_waiters(budget))
+            connection_fail(connection,
+                            "a half-read frame without progress, for which others wait");
+    }
+    if (!list_is_empty(&net_loop->incomplete)) net_loop_watch_progress(net_loop);
+}
+
+void net_loop_watch_progress(struct net_loop *net_loop)
+{
+    if (timer_is_set(&net_loop->progress)) return;
+    timer_set(net_loop->base, &net_loop->progress, FRAME_STALLED_MS);
+}
+
+void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connection)
+{
+    if (list_is_empty(&connection->dirty)) list_push_back(&net_loop->dirty, &connection->dirty);
+}
+
+static void net_loop_tell_gone(struct net_loop *net_loop)
+{
+    if (!net_loop->is_closing || net_loop->is_gone_told || net_loop->call_count > 0 ||
+        atomic_load_explicit(&net_loop->connections_kept, memory_order_relaxed) > 0)
+        return;
+    net_loop->is_gone_told = true;
+    timer_cancel(net_loop->base, &net_loop->progress);
+    frame_pool_close(&net_loop->frame_pool);
+    sem_post(&net_loop->gone);
+}
+
+/* Just before the loop waits for the next event. It ends: nothing is read here, and each
+ * connection has only so much aside that it may make others dirty with. */
+static void net_loop_before_wait(uv_prepare_t *prepare)
+{
+    struct net_loop *net_loop = prepare->data;
+    struct list *node;
+    while ((node = list_pop_front(&net_loop->dirty)) != NULL) {
+        struct connection *connection = LIST_OWNER(node, struct connection, dirty);
+        connection_hold(connection);
+        connection_go_on(connection);
+        connection_release(connection);
+    }
+    net_loop_tell_gone(net_loop);
+}
+
+/* ---- life ---- */
+
+static void net_loop_free(struct net_loop *net_loop)
+{
+    mem_free(net_loop->read_buffer);
+    mem_free(net_loop->write_buffer);
+    sem_destroy(&net_loop->gone);
+    mem_free(net_loop);
+}
+
+int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
+{
+    struct net_loop *fresh = mem_zalloc(sizeof *fresh);
+    if (fresh == NULL) return ERR_NO_MEMORY;
+    fresh->net = net;
+    fresh->index = index;
+    list_init(&fresh->connections);
+    list_init(&fresh->dirty);
+    list_init(&fresh->incomplete);
+    list_init(&fresh->spare_calls);
+    timer_init(&fresh->progress, net_loop_look_at_progress);
+    sem_init(&fresh->gone, 0, 0);
+
+    char name[16];
+    snprintf(name, sizeof name, "loop-%u", index);
+    fresh->read_buffer = mem_alloc(READ_BUFFER_BYTES);
+    fresh->write_buffer = mem_alloc(WRITE_BUFFER_BYTES);
+    int err = fresh->read_buffer == NULL || fresh->write_buffer == NULL ? ERR_NO_MEMORY : 0;
+    if (err == 0) err = loop_open(&fresh->base, name, net->config.clock);
+    if (err != 0) {
+        net_loop_free(fresh);
+        return err;
+    }
+    frame_pool_init(&fresh->frame_pool, fresh->base);
+    uv_prepare_init(loop_uv(fresh->base), &fresh->before_wait);
+    fresh->before_wait.data = fresh;
+    uv_prepare_start(&fresh->before_wait, net_loop_before_wait);
+    *net_loop = fresh;
+    return 0;
+}
+
+void net_loop_close_connections(struct net_loop *net_loop)
+{
+    net_loop->is_closing = true;
+    while (!list_is_empty(&net_loop->connections)) {
+        struct connection *connection = LIST_OWNER(net_loop->connections.next, struct connection,
+                                                   node);
+        connection_hold(connection);
+        outbox_flush(connection); /* What the socket takes at once. */
+        connection_close(connection);
+        connection_release(connection);
+    }
+}
+
+void net_loop_close(struct net_loop *net_loop)
+{
+    if (net_loop == NULL) return;
+    loop_close(net_loop->base);
+    call_box_free_spares(net_loop);
+    net_loop_free(net_loop);
+}
+
+/* ---- errands ---- */
+
+struct errand {
+    struct message message;
+    struct net_loop *net_loop;
+    void (*run)(struct net_loop *net_loop, void *with);
+    void *with;
+    sem_t done;
+};
+
+static void errand_run(struct message *message)
+{
+    struct errand *errand = LIST_OWNER(message, struct errand, message);
+    errand->run(errand->net_loop, errand->with);
+    sem_post(&errand->done);
+}
+
+void net_loop_errand(struct net_loop *net_loop, void (*run)(struct net_loop *net_loop, void *with),
+                     void *with)
+{
+    if (!net_loop->has_thread || loop_is_current(net_loop->base)) {
+        run(net_loop, with);
+        return;
+    }
+    struct errand errand = { .net_loop = net_loop, .run = run, .with = with };
+    message_init(&errand.message, errand_run);
+    sem_init(&errand.done, 0, 0);
+    loop_post(net_loop->base, &errand.message);
+    while (sem_wait(&errand.done) != 0 && errno == EINTR)
+        ;
+    sem_destroy(&errand.done);
+}
+
+/* ---- what the server may ask ---- */
+
+struct loop *net_loop_base(struct net_loop *net_loop)
+{
+    return net_loop->base;
+}
+
+unsigned net_loop_index(const struct net_loop *net_loop)
+{
+    return net_loop->index;
+}
+
+void *net_loop_context(const struct net_loop *net_loop)
+{
+    return net_loop->context;
+}
+
+void net_loop_set_context(struct net_loop *net_loop, void *context)
+{
+    net_loop->context = context;
+}

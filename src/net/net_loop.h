@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a loop has for all of its connections: buffers, spare calls, who is to be written to.
+ *
+ *  (1) Everything is touched on the loop's thread, except the counters, which others may read,
+ *      and `connections_open`, which the acceptor counts up.
+ *  (2) A burst is what is handed over between two burst_end() of the server. While it lasts,
+ *      nothing is written and no connection is closed, so frames may be borrowed from the read
+ *      buffer.
+ *  (3) A connection whose call ended outside of its own burst is dirty. All dirty ones are
+ *      written to once, just before the loop waits: many ends in one turn leave with one write
+ *      each. */
+
+#ifndef NET_NET_LOOP_H
+#define NET_NET_LOOP_H
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "frame_pool.h"
+#include "list.h"
+#include "loop.h"
+
+struct call_box;
+struct connection;
+struct net;
+
+/* The most that is taken from a socket without having asked the memory budget. */
+#define READ_BUFFER_BYTES (256u * 1024)
+/* Small pieces of replies are gathered here, so that a burst's answers are one piece. */
+#define WRITE_BUFFER_BYTES (256u * 1024)
+
+struct net_loop {
+    struct net *net;
+    struct loop *base;
+    unsigned index;
+    bool has_thread;
+    void *context; /* The server's. */
+    uint8_t *read_buffer;
+    uint8_t *write_buffer;
+    struct frame_pool frame_pool;
+
+    struct list connections; /* Open ones. */
+    struct list dirty;       /* By (3). */
+    uv_prepare_t before_wait;
+
+    struct list incomplete; /* Connections with a frame of their own that is not whole. */
+    struct timer progress;  /* Looks at them while there are any. */
+
+    struct list spare_calls;
+    unsigned spare_call_count;
+    unsigned call_count;  /* In use. */
+    uint32_t calls_begun; /* Wraps; for differences. */
+
+    struct connection *bursting;   /* Whose burst it is; NULL outside of one. */
+    struct call_box *handing_over; /* Whose call the server is looking at. */
+    uint64_t burst;                /* Counts bursts: borrowed frames are good for theirs only. */
+
+    bool is_closing;
+    bool is_gone_told;
+    sem_t gone; /* Posted when a closing loop has no connection and no call left. */
+
+    atomic_uint connections_open; /* From accept to close, for the choice of a loop. */
+    atomic_uint connections_kept; /* Until the last call lets go of them. */
+    _Atomic uint64_t frames, bytes_in, bytes_out;
+};
+
+/* 0, ERR_NO_MEMORY or ERR_IO. */
+int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index);
+
+/* Closes all connections; `gone` is posted once every call has ended. On the loop. */
+void net_loop_close_connections(struct net_loop *net_loop);
+
+/* Joins the thread and frees. NULL is fine. */
+void net_loop_close(struct net_loop *net_loop);
+
+/* Has the loop run something and waits for that, unless it is the caller's own or has no thread. */
+void net_loop_errand(struct net_loop *net_loop, void (*run)(struct net_loop *net_loop, void *with),
+                     void *with);
+
+/* (3) Being dirty twice is fine. */
+void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connection);
+
+/* A frame has begun that is not whole: see that it goes on. */
+void net_loop_watch_progress(struct net_loop *net_loop);
+
+/* Counters have one writer each, so no locked instruction is needed. */
+static inline void net_loop_add(_Atomic uint64_t *counter, uint64_t more)
+{
+    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + more, memory_order_relaxed);
+}
+
+#endif

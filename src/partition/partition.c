@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "partition_append.h"
+#include "partition_jobs.h"
+#include "trace.h"
+
+int partition_create(struct partition **partition, struct partition_owner *owner,
+                     struct executor *disk, struct clock *clock, struct data_dir *dir,
+                     const char *topic, int32_t index, const struct uuid *topic_id,
+                     const struct topic_settings *settings, const struct partition_role *role)
+{
+    struct partition *created = mem_zalloc(sizeof *created);
+    if (created == NULL)
+        return ERR_NO_MEMORY;
+    created->topic = mem_strdup(topic);
+    if (created->topic == NULL) {
+        mem_free(created);
+        return ERR_NO_MEMORY;
+    }
+    atomic_init(&created->references, 1);
+    created->topic_id = *topic_id;
+    created->index = index;
+    created->dir = dir;
+    created->clock = clock;
+    created->owner = owner;
+    created->disk = disk;
+    created->settings = *settings;
+    created->role = *role;
+    created->state = PARTITION_OPENING;
+    pthread_mutex_init(&created->lock, NULL);
+    pthread_cond_init(&created->unpinned, NULL);
+    list_init(&created->owner_node);
+    list_init(&created->queue);
+    list_init(&created->waiting);
+    job_lane_init(&created->lane, disk);
+    partition_jobs_init(created);
+    *partition = created;
+    return 0;
+}
+
+struct partition *partition_ref(struct partition *partition)
+{
+    atomic_fetch_add_explicit(&partition->references, 1, memory_order_relaxed);
+    return partition;
+}
+
+void partition_unref(struct partition *partition)
+{
+    if (partition == NULL)
+        return;
+    if (atomic_fetch_sub_explicit(&partition->references, 1, memory_order_acq_rel) != 1)
+        return;
+    assert(partition->log == NULL);
+    job_lane_close(&partition->lane);
+    pthread_cond_destroy(&partition->unpinned);
+    pthread_mutex_destroy(&partition->lock);
+    mem_free(partition->topic);
+    mem_free(partition);
+}
+
+struct partition_log *partition_pin_log(struct partition *partition)
+{
+    if (partition->log != NULL)
+        partition->log_pins++;
+    return partition->log;
+}
+
+void partition_unpin_log(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    assert(partition->log_pins > 0);
+    if (--partition->log_pins == 0)
+        pthread_cond_broadcast(&partition->unpinned);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+void partition_set_role(struct partition *partition, const struct partition_role *role,
+                        const struct topic_settings *settings)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool leader_changed = partition->role.leader_epoch != role->leader_epoch;
+    partition->role = *role;
+    partition->settings = *settings;
+    /* A job that writes takes the new settings over when it ends. */
+    if (partition->log != NULL && !partition->appending)
+        partition_log_set_settings(partition->log, settings);
+    partition_advance_high_watermark(partition);
+    if (leader_changed)
+        waiting_wake_all(&partition->waiting);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+int partition_check_leader(const struct partition *partition, int32_t current_leader_epoch)
+{
+    const struct partition_role *role = &partition->role;
+    if (partition->state == PARTITION_GONE)
+        return ERR_NOT_LEADER_OR_FOLLOWER;
+    if (partition->state == PARTITION_OFFLINE)
+        return ERR_KAFKA_STORAGE_ERROR;
+    if (current_leader_epoch >= 0 && current_leader_epoch < role->leader_epoch)
+        return ERR_FENCED_LEADER_EPOCH;
+    if (current_leader_epoch > role->leader_epoch)
+        return ERR_UNKNOWN_LEADER_EPOCH;
+    if (!role->is_leader)
+        return ERR_NOT_LEADER_OR_FOLLOWER;
+    return partition->state == PARTITION_OPENING ? ERR_LEADER_NOT_AVAILABLE : 0;
+}
+
+/* min.insync.replicas cannot ask for more replicas than there are (DESIGN 5.2). */
+bool partition_isr_is_large_enough(const struct partition *partition)
+{
+    int32_t wanted = partition->settings.min_insync_replicas;
+    if (wanted > partition->role.replica_count)
+        wanted = partition->role.replica_count;
+    return partition->role.isr_count >= wanted;
+}
+
+void partition_advance_high_watermark(struct partition *partition)
+{
+    if (partition->log == NULL || !partition->role.is_leader || !partition_isr_is_large_enough(partition))
+        return;
+    /* Alone in the ISR, what is in the log here is what the ISR has. */
+    if (partition->role.isr_count != 1)
+        return;
+    int64_t reached = partition_log_end_offset(partition->log);
+    if (reached <= partition->high_watermark)
+        return;
+    partition->high_watermark = reached;
+    waiting_wake(&partition->waiting, reached);
+}
+
+int64_t partition_last_stable_offset(const struct partition *partition)
+{
+    int64_t first_open = -1;
+    if (partition->log != NULL)
+        first_open = partition_log_first_open_offset(partition->log);
+    if (first_open >= 0 && first_open < partition->high_watermark)
+        return first_open;
+    return partition->high_watermark;
+}
+
+void partition_retire(struct partition *partition, bool delete_files)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool first = partition->state != PARTITION_GONE;
+    partition->state = PARTITION_GONE;
+    if (first) {
+        partition->delete_files = delete_files;
+        partition_refuse_queue(partition, ERR_NOT_LEADER_OR_FOLLOWER);
+        waiting_wake_all(&partition->waiting);
+    }
+    pthread_mutex_unlock(&partition->lock);
+    if (first)
+        partition_start_closing(partition);
+}
+
+int partition_wait_closed(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    while (!partition->is_closed)
+        pthread_cond_wait(&partition->unpinned, &partition->lock);
+    int err = partition->close_error;
+    pthread_mutex_unlock(&partition->lock);
+    return err;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One replica of one partition on this broker: its log, what it leads, and who waits for it.
+ *
+ *  (1) One short lock guards the state. A page-cache append happens under it, on the loop; what may
+ *      wait for the disk happens without it, on the disk pool, while `appending` keeps others out.
+ *  (2) Appends keep their order: while anything is queued, everything that comes is queued behind it.
+ *  (3) Consumers see records below the high watermark only; it never goes back here (DESIGN 5.1).
+ *  (4) A partition is born opening: appends queue, reads find nothing yet. It serves as soon as its
+ *      own log is open (DESIGN 4.4), and is offline once its log has failed (DESIGN 4.7). */
+
+#ifndef PARTITION_PARTITION_H
+#define PARTITION_PARTITION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "disk_pool.h"
+#include "partition_log.h"
+#include "waiting.h"
+
+enum partition_state {
+    PARTITION_OPENING, /* The log is being opened or recovered. */
+    PARTITION_SERVING,
+    PARTITION_OFFLINE, /* The disk failed: KAFKA_STORAGE_ERROR. */
+    PARTITION_GONE,    /* Deleted, or the broker stops. */
+};
+
+/* What the quorum says about this replica. */
+struct partition_role {
+    bool is_leader;
+    int32_t leader;
+    int32_t leader_epoch;
+    int32_t replica_count;
+    int32_t isr_count;
+};
+
+struct partition;
+
+/* What the partitions of one data folder share. */
+struct partition_owner {
+    /* The partition has something that is not on disk yet. Under the partition's lock. */
+    void (*dirty)(struct partition_owner *owner, struct partition *partition);
+    /* A log could not be opened, or has failed; or it is open now. On the pool. */
+    void (*opened)(struct partition_owner *owner, struct partition *partition, int err);
+    /* An append to this disk was slow: until then all appends go through the pool (DESIGN 2.2). */
+    atomic_llong slow_until_us;
+};
+
+struct partition {
+    atomic_int references;
+    struct uuid topic_id;
+    char *topic;
+    int32_t index;
+    struct data_dir *dir;
+    struct clock *clock;
+    struct partition_owner *owner;
+    struct executor *disk;
+
+    pthread_mutex_t lock;
+    enum partition_state state;
+    struct partition_log *log; /* NULL while opening and when gone. */
+    unsigned log_pins;         /* Who uses the log without the lock; it is not closed before. */
+    pthread_cond_t unpinned;
+    struct topic_settings settings;
+    struct partition_role role;
+    int64_t high_watermark;
+    bool appending;            /* A job on the pool is the log's writer: queue behind it. */
+    bool is_dirty;             /* On the owner's list of what to flush. */
+    bool needs_checkpoint;     /* Flushed beyond its recovery point. */
+    bool is_closed;
+    int close_error;           /* Of a polite close: 0 if all is on disk. */
+    struct list owner_node;    /* The owner's, while is_dirty. */
+    struct list queue;         /* struct append, in order. */
+    struct list waiting;       /* struct waiter, for the high watermark. */
+    struct job_lane lane;      /* Whatever must not overlap: the log's writers on the pool. */
+    struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job;
+    bool flush_runs, checkpoint_waits, retain_waits; /* Each job is in one queue at a time. */
+    bool delete_files;         /* What close_job does with the folder. */
+};
+
+/* Makes a partition that is opening; partition_start_opening() submits the job that opens its log.
+ * 0 or ERR_NO_MEMORY. The caller holds the only reference. */
+int partition_create(struct partition **partition, struct partition_owner *owner,
+                     struct executor *disk, struct clock *clock, struct data_dir *dir,
+                     const char *topic, int32_t index, const struct uuid *topic_id,
+                     const struct topic_settings *settings, const struct partition_role *role);
+
+struct partition *partition_ref(struct partition *partition);
+void partition_unref(struct partition *partition); /* NULL is fine. */
+
+void partition_start_opening(struct partition *partition);
+
+/* The quorum has changed its mind: leader, epoch, replicas, settings. */
+void partition_set_role(struct partition *partition, const struct partition_role *role,
+                        const struct topic_settings *settings);
+
+/* Takes the partition out of service: wakes all waiters, refuses what is queued, then flushes and
+ * closes the log on the pool, and gives up its folder if `delete_files`. */
+void partition_retire(struct partition *partition, bool delete_files);
+
+/* Waits until a retired partition's log is closed. Blocks. 0 if everything of it is on disk. */
+int partition_wait_closed(struct partition *partition);
+
+/* May a client with this leader epoch (-1: unchecked) be served as by a leader? 0,
+ * ERR_NOT_LEADER_OR_FOLLOWER, ERR_FENCED_LEADER_EPOCH, ERR_UNKNOWN_LEADER_EPOCH (KIP-320),
+ * ERR_KAFKA_STORAGE_ERROR. While opening: ERR_LEADER_NOT_AVAILABLE. Caller holds the lock. */
+int partition_check_leader(const struct partition *partition, int32_t current_leader_epoch);
+
+/* Uses the log without the lock; NULL if there is none. Give it back with partition_unpin_log(). Caller
+ * holds the lock for the first, not for the second. */
+struct partition_log *partition_pin_log(struct partition *partition);
+void partition_unpin_log(struct partition *partition);
+
+/* A job of the lane is the log's writer between these two: appends queue meanwhile and go on behind.
+ * False if there is no log any more (then no end either). */
+bool partition_begin_writing(struct partition *partition);
+void partition_end_writing(struct partition *partition);
+
+/* Raises the high watermark to what the ISR has, as far as is known here, and wakes who waited for it.
+ * Caller holds the lock. */
+void partition_advance_high_watermark(struct partition *partition);
+
+/* Housekeeping, each a job on the pool. Several requests while one waits are one. */
+void partition_flush_soon(struct partition *partition);
+void partition_checkpoint_soon(struct partition *partition);
+void partition_retain_soon(struct partition *partition);
+
+/* Does the ISR satisfy min.insync.replicas? Caller holds the lock. */
+bool partition_isr_is_large_enough(const struct partition *partition);
+
+/* Last stable offset: no open transaction lies below it. Caller holds the lock. */
+int64_t partition_last_stable_offset(const struct partition *partition);
+
+#endif

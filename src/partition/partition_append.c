@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition_append.h"
+
+#include <assert.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "partition_jobs.h"
+
+/* An append to the page cache that took longer means that the disk is saturated (DESIGN 2.2) … */
+#define SLOW_APPEND_US 20000
+/* … and this long after the last such one, appends go through the pool. */
+#define SLOW_DISK_US 1000000
+
+static void deliver_append(struct message *message)
+{
+    struct append *append = LIST_OWNER(message, struct append, message);
+    append->is_pending = false;
+    append->done(append);
+}
+
+void append_init(struct append *append, struct partition *partition, uint8_t *data, size_t size,
+                 int16_t produce_version, struct loop *loop, void (*done)(struct append *append))
+{
+    memset(append, 0, sizeof *append);
+    append->log.data = data;
+    append->log.batch.size = size;
+    append->log.from_client = true;
+    append->log.base_offset = -1;
+    append->log.last_offset = -1;
+    append->log.append_time_ms = -1;
+    append->log_start_offset = -1;
+    append->partition = partition;
+    append->produce_version = produce_version;
+    append->loop = loop;
+    append->done = done;
+    list_init(&append->node);
+    message_init(&append->message, deliver_append);
+}
+
+void append_close(struct append *append)
+{
+    mem_free(append->owned);
+    append->owned = NULL;
+}
+
+/* ---- the check ---- */
+
+static void rules_of(struct partition *partition, int16_t produce_version, struct batch_rules *rules)
+{
+    pthread_mutex_lock(&partition->lock);
+    const struct topic_settings *settings = &partition->settings;
+    *rules = (struct batch_rules){
+        .max_message_bytes = settings->max_message_bytes,
+        .max_decompressed_bytes = settings->max_decompressed_message_bytes,
+        .log_append_time = settings->log_append_time,
+        .timestamp_before_max_ms = settings->timestamp_before_max_ms,
+        .timestamp_after_max_ms = settings->timestamp_after_max_ms,
+        .is_compacted = (settings->cleanup_policy & CLEANUP_COMPACT) != 0,
+        .produce_version = produce_version,
+    };
+    pthread_mutex_unlock(&partition->lock);
+}
+
+static void check_with(struct append *append, const struct batch_rules *rules)
+{
+    size_t size = append->log.batch.size;
+    record_batch_validate(append->log.data, size, rules,
+                          clock_wall_ms(append->partition->clock), &append->log.batch,
+                          &append->verdict);
+    append->log.batch.size = size;
+    append->log.err = append->verdict.err;
+    if (append->log.err == 0 && append->verdict.max_timestamp_differs) {
+        record_batch_set_max_timestamp(append->log.data, size, append->verdict.max_timestamp);
+        append->log.err = record_batch_read_header(&append->log.batch, append->log.data, size);
+    }
+}
+
+/* Is this a compressed batch whose content may be too much work for a loop? */
+static bool is_bulky(const struct append *append)
+{
+    struct record_batch batch;
+    if (record_batch_read_header(&batch, append->log.data, append->log.batch.size) != 0)
+        return false;
+    if ((batch.attributes & BATCH_CODEC_MASK) == CODEC_NONE)
+        return false;
+    return append->log.batch.size > APPEND_INLINE_DECOMPRESSED_BYTES;
+}
+
+bool partition_check(struct append *append)
+{
+    struct batch_rules rules;
+    rules_of(append->partition, append->produce_version, &rules);
+    if (is_bulky(append))
+        return false;
+    int64_t allowed = rules.max_decompressed_bytes;
+    if (allowed > APPEND_INLINE_DECOMPRESSED_BYTES)
+        rules.max_decompressed_bytes = APPEND_INLINE_DECOMPRESSED_BYTES;
+    check_with(append, &rules);
+    return !(append->verdict.is_too_long_decompressed && allowed > rules.max_decompressed_bytes);
+}
+
+static int own_data(struct append *append)
+{
+    if (append->owned != NULL)
+        return 0;
+    append->owned = mem_dup(append->log.data, append->log.batch.size);
+    if (append->owned == NULL)
+        return ERR_NO_MEMORY;
+    append->log.data = append->owned;
+    append->log.batch.data = append->owned;
+    return 0;
+}
+
+static void run_check(struct job *job)
+{
+    struct append *append = LIST_OWNER(job, struct append, job);
+    struct batch_rules rules;
+    rules_of(append->partition, append->produce_version, &rules);
+    check_with(append, &rules);
+    loop_post(append->loop, &append->message);
+}
+
+int partition_check_on_pool(struct append *append)
+{
+    int err = own_data(append);
+    if (err != 0)
+        return err;
+    append->is_pending = true;
+    append->job.run = run_check;
+    executor_submit(append->partition->disk, &append->job);
+    return 0;
+}
+
+/* ---- the append ---- */
+
+/* May this append go into the log now? Caller holds the lock. */
+static int check_writable(const struct partition *partition, const struct append *append)
+{
+    int err = partition_check_leader(partition, -1);
+    if (err == ERR_LEADER_NOT_AVAILABLE)
+        err = 0; /* Opening: it is queued. */
+    if (err == 0 && append->acks_all && !partition_isr_is_large_enough(partition))
+        err = ERR_NOT_ENOUGH_REPLICAS;
+    return err;
+}
+
+/* Fills in what the log does not know. Caller holds the lock. */
+static void settle(struct partition *partition, struct append *append)
+{
+    if (partition->log != NULL)
+        append->log_start_offset = partition_log_start_offset(partition->log);
+    append->high_watermark = partition->high_watermark;
+    append->leader = partition->role.leader;
+    append->leader_epoch = partition->role.leader_epoch;
+}
+
+static void note_dirty(struct partition *partition)
+{
+    if (partition->is_dirty)
+        return;
+    partition->is_dirty = true;
+    partition->owner->dirty(partition->owner, partition);
+}
+
+static void queue_chain(struct partition *partition, struct append *first)
+{
+    for (struct append *append = first; append != NULL; append = append->next) {
+        int err = own_data(append);
+        if (err != 0) {
+            append->log.err = err;
+            settle(partition, append);
+            continue;
+        }
+        append->is_pending = true;
+        list_push_back(&partition->queue, &append->node);
+    }
+    if (!list_is_empty(&partition->queue))
+        partition_start_queued_appends(partition);
+}
+
+/* Appends and measures. Returns the first that must go to the pool, or NULL. */
+static struct append *write_chain(struct partition *partition, struct append *first,
+                                  int32_t leader_epoch, bool may_block)
+{
+    for (struct append *append = first; append != NULL; append = append->next)
+        append->log.next = append->next == NULL ? NULL : &append->next->log;
+
+    struct log_append *rest = NULL;
+    int64_t before_us = clock_monotonic_us(partition->clock);
+    int err = partition_log_append(partition->log, &first->log, leader_epoch,
+                                   clock_wall_ms(partition->clock), may_block, &rest);
+    assert((err == 0) == (rest == NULL) && (rest == NULL || !may_block));
+    (void)err;
+    int64_t after_us = clock_monotonic_us(partition->clock);
+    if (after_us - before_us > SLOW_APPEND_US)
+        atomic_store(&partition->owner->slow_until_us, after_us + SLOW_DISK_US);
+    return rest == NULL ? NULL : LIST_OWNER(rest, struct append, log);
+}
+
+static bool must_queue(const struct partition *partition)
+{
+    if (partition->appending || !list_is_empty(&partition->queue) || partition->log == NULL)
+        return true;
+    long long slow_until_us =
+        atomic_load_explicit(&partition->owner->slow_until_us, memory_order_relaxed);
+    return slow_until_us != 0 && clock_monotonic_us(partition->clock) < slow_until_us;
+}
+
+void partition_append(struct partition *partition, struct append *first)
+{
+    pthread_mutex_lock(&partition->lock);
+    struct append **link = &first;
+    while (*link != NULL) {
+        struct append *append = *link;
+        append->log.err = check_writable(partition, append);
+        if (append->log.err == 0) {
+            link = &append->next;
+            continue;
+        }
+        settle(partition, append);
+        *link = append->next;
+    }
+    if (first != NULL && must_queue(partition)) {
+        queue_chain(partition, first);
+    } else if (first != NULL) {
+        struct append *rest =
+            write_chain(partition, first, partition->role.leader_epoch, false);
+        partition_advance_high_watermark(partition);
+        for (struct append *append = first; append != rest; append = append->next)
+            settle(partition, append);
+        note_dirty(partition);
+        partition_note_failure(partition);
+        if (rest != NULL)
+            queue_chain(partition, rest);
+    }
+    pthread_mutex_unlock(&partition->lock);
+}
+
+void partition_append_queued(struct partition *partition)
+{
+    /* Take everything, so that one run of writes serves all who waited meanwhile. */
+    struct append *first = NULL, **end = &first;
+    struct list *node;
+    while ((node = list_pop_front(&partition->queue)) != NULL) {
+        struct append *append = LIST_OWNER(node, struct append, node);
+        append->log.err = check_writable(partition, append);
+        if (append->log.err != 0) {
+            settle(partition, append);
+            loop_post(append->loop, &append->message);
+            continue;
+        }
+        *end = append;
+        end = &append->next;
+    }
+    *end = NULL;
+    if (first == NULL)
+        return;
+
+    int32_t leader_epoch = partition->role.leader_epoch;
+    pthread_mutex_unlock(&partition->lock);
+    (void)write_chain(partition, first, leader_epoch, true);
+    pthread_mutex_lock(&partition->lock);
+
+    partition_advance_high_watermark(partition);
+    note_dirty(partition);
+    while (first != NULL) {
+        struct append *append = first;
+        first = append->next; /* Its owner may be gone once it is told. */
+        settle(partition, append);
+        loop_post(append->loop, &append->message);
+    }
+}

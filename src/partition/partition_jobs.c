@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every job holds a reference to its partition from submit to end.
+ *
+ *  (1) Writers of the log on the pool (open, queued appends, checkpoint, retention, close) go through
+ *      the partition's lane, one at a time, and hold `appending` so that no loop appends meanwhile.
+ *  (2) A flush may run beside a writer: it goes to the pool directly. Nobody waits for it but the
+ *      housekeeping, and a roll does not wait for its fsync. */
+
+#include "partition_jobs.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "error.h"
+#include "partition_append.h"
+#include "trace.h"
+
+bool partition_begin_writing(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool may_write = partition->log != NULL;
+    if (may_write)
+        partition->appending = true;
+    pthread_mutex_unlock(&partition->lock);
+    return may_write;
+}
+
+void partition_end_writing(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->appending = false;
+    if (partition->log != NULL)
+        partition_log_set_settings(partition->log, &partition->settings);
+    partition_note_failure(partition);
+    if (!list_is_empty(&partition->queue))
+        partition_start_queued_appends(partition);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+void partition_note_failure(struct partition *partition)
+{
+    if (partition->state != PARTITION_SERVING || partition->log == NULL ||
+        partition_log_failed(partition->log) == 0)
+        return;
+    partition->state = PARTITION_OFFLINE;
+    trace(TRACE_ERROR, "partition", "%s-%" PRId32 ": offline, its disk failed: %s",
+          partition->topic, partition->index, error_text(partition_log_failed(partition->log)));
+    waiting_wake_all(&partition->waiting);
+    partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
+}
+
+/* ---- open ---- */
+
+static int open_log(struct partition *partition, struct partition_log **log)
+{
+    struct partition_log_open_options options = {
+        .dir = partition->dir,
+        .clock = partition->clock,
+        .topic = partition->topic,
+        .partition = partition->index,
+        .topic_id = partition->topic_id,
+        .settings = partition->settings,
+        .cut_only_from = -1,
+    };
+    struct partition_log_recovery recovery;
+    int err = partition_log_open(log, &options, &recovery);
+    if (err == ERR_INCONSISTENT_TOPIC_ID) {
+        /* The folder of an earlier topic of that name: the id decides, not the name. It may be
+         * somebody's data, so it is put aside and named, not removed. */
+        err = data_dir_set_aside(partition->dir, partition->topic, partition->index);
+        if (err == 0)
+            err = partition_log_open(log, &options, &recovery);
+    }
+    return err;
+}
+
+static void run_open(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, open_job);
+    struct partition_log *log = NULL;
+    int err = open_log(partition, &log);
+    if (err != 0)
+        trace(TRACE_ERROR, "partition", "%s-%" PRId32 ": its log cannot be opened: %s",
+              partition->topic, partition->index, error_text(err));
+
+    pthread_mutex_lock(&partition->lock);
+    partition->appending = false;
+    partition->log = log;
+    if (partition->state == PARTITION_OPENING)
+        partition->state = err == 0 ? PARTITION_SERVING : PARTITION_OFFLINE;
+    if (partition->state == PARTITION_OFFLINE)
+        partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
+    if (log != NULL) {
+        partition_log_set_settings(log, &partition->settings);
+        partition_advance_high_watermark(partition);
+    }
+    if (!list_is_empty(&partition->queue))
+        partition_start_queued_appends(partition);
+    waiting_wake_all(&partition->waiting);
+    pthread_mutex_unlock(&partition->lock);
+
+    partition->owner->opened(partition->owner, partition, err);
+    partition_unref(partition);
+}
+
+void partition_start_opening(struct partition *partition)
+{
+    partition->appending = true; /* Not shared yet, or under the caller's control. */
+    partition_ref(partition);
+    job_lane_submit(&partition->lane, &partition->open_job);
+}
+
+/* ---- queued appends ---- */
+
+void partition_start_queued_appends(struct partition *partition)
+{
+    if (partition->appending)
+        return; /* Whoever writes goes on with the queue when it ends. */
+    partition->appending = true;
+    partition_ref(partition);
+    job_lane_submit(&partition->lane, &partition->append_job);
+}
+
+static void run_appends(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, append_job);
+    pthread_mutex_lock(&partition->lock);
+    while (partition->log != NULL && !list_is_empty(&partition->queue))
+        partition_append_queued(partition);
+    pthread_mutex_unlock(&partition->lock);
+    partition_end_writing(partition);
+    partition_unref(partition);
+}
+
+void partition_refuse_queue(struct partition *partition, int err)
+{
+    struct list *node;
+    while ((node = list_pop_front(&partition->queue)) != NULL) {
+        struct append *append = LIST_OWNER(node, struct append, node);
+        append->log.err = err;
+        loop_post(append->loop, &append->message);
+    }
+}
+
+/* ---- flush, checkpoint, retention ---- */
+
+static void run_flush(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, flush_job);
+    pthread_mutex_lock(&partition->lock);
+    struct partition_log *log = partition_pin_log(partition);
+    pthread_mutex_unlock(&partition->lock);
+    int err = log == NULL ? 0 : partition_log_flush(log);
+
+    pthread_mutex_lock(&partition->lock);
+    partition->flush_runs = false;
+    partition->needs_checkpoint = err == 0;
+    partition_note_failure(partition);
+    pthread_mutex_unlock(&partition->lock);
+    if (log != NULL)
+        partition_unpin_log(partition);
+    partition_unref(partition);
+}
+
+static void run_checkpoint(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, checkpoint_job);
+    pthread_mutex_lock(&partition->lock);
+    partition->checkpoint_waits = false;
+    partition->needs_checkpoint = false;
+    pthread_mutex_unlock(&partition->lock);
+    if (partition_begin_writing(partition)) {
+        /* A failure is remembered by the log and noticed when the writing ends. */
+        (void)partition_log_checkpoint(partition->log);
+        partition_end_writing(partition);
+    }
+    partition_unref(partition);
+}
+
+static void run_retain(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, retain_job);
+    pthread_mutex_lock(&partition->lock);
+    partition->retain_waits = false;
+    int64_t high_watermark = partition->high_watermark;
+    pthread_mutex_unlock(&partition->lock);
+    if (partition_begin_writing(partition)) {
+        int64_t next_ms;
+        int err = partition_log_retain(partition->log, high_watermark,
+                                       clock_wall_ms(partition->clock), &next_ms);
+        if (err != 0)
+            trace(TRACE_WARN, "partition", "%s-%" PRId32 ": retention failed: %s",
+                  partition->topic, partition->index, error_text(err));
+        partition_end_writing(partition);
+    }
+    partition_unref(partition);
+}
+
+void partition_flush_soon(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool start = !partition->flush_runs && partition->log != NULL;
+    if (start)
+        partition->flush_runs = true;
+    pthread_mutex_unlock(&partition->lock);
+    if (!start)
+        return;
+    partition_ref(partition);
+    executor_submit(partition->disk, &partition->flush_job);
+}
+
+static void lane_soon(struct partition *partition, struct job *job, bool *waits)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool start = !*waits && partition->log != NULL;
+    if (start)
+        *waits = true;
+    pthread_mutex_unlock(&partition->lock);
+    if (!start)
+        return;
+    partition_ref(partition);
+    job_lane_submit(&partition->lane, job);
+}
+
+void partition_checkpoint_soon(struct partition *partition)
+{
+    lane_soon(partition, &partition->checkpoint_job, &partition->checkpoint_waits);
+}
+
+void partition_retain_soon(struct partition *partition)
+{
+    lane_soon(partition, &partition->retain_job, &partition->retain_waits);
+}
+
+/* ---- close ---- */
+
+static void run_close(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, close_job);
+    pthread_mutex_lock(&partition->lock);
+    struct partition_log *log = partition->log;
+    partition->log = NULL;
+    partition->appending = true; /* For ever. */
+    while (partition->log_pins > 0)
+        pthread_cond_wait(&partition->unpinned, &partition->lock);
+    pthread_mutex_unlock(&partition->lock);
+
+    int err = 0;
+    if (log == NULL) {
+        err = partition->delete_files ? 0 : ERR_IO; /* It never opened: not in order. */
+    } else if (partition->delete_files) {
+        err = partition_log_delete(log);
+        if (err == 0)
+            err = data_dir_sweep_deleted(partition->dir);
+        if (err != 0)
+            trace(TRACE_WARN, "partition", "%s-%" PRId32 ": its folder cannot be given up: %s",
+                  partition->topic, partition->index, error_text(err));
+    } else {
+        err = partition_log_checkpoint(log);
+        partition_log_close(log);
+    }
+
+    pthread_mutex_lock(&partition->lock);
+    partition->is_closed = true;
+    partition->close_error = err;
+    pthread_cond_broadcast(&partition->unpinned);
+    pthread_mutex_unlock(&partition->lock);
+    partition_unref(partition);
+}
+
+void partition_start_closing(struct partition *partition)
+{
+    partition_ref(partition);
+    job_lane_submit(&partition->lane, &partition->close_job);
+}
+
+void partition_jobs_init(struct partition *partition)
+{
+    partition->open_job.run = run_open;
+    partition->append_job.run = run_appends;
+    partition->flush_job.run = run_flush;
+    partition->checkpoint_job.run = run_checkpoint;
+    partition->retain_job.run = run_retain;
+    partition->close_job.run = run_close;
+}

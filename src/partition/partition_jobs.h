@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the pool does for a partition: open, queued appends, flush, checkpoint, retention, close. */
+
+#ifndef PARTITION_PARTITION_JOBS_H
+#define PARTITION_PARTITION_JOBS_H
+
+#include "partition.h"
+
+void partition_jobs_init(struct partition *partition);
+
+/* Submits the job that appends what is queued. Caller holds the lock; the queue is not empty. */
+void partition_start_queued_appends(struct partition *partition);
+
+/* Answers everything queued with `err`. Caller holds the lock. */
+void partition_refuse_queue(struct partition *partition, int err);
+
+void partition_start_closing(struct partition *partition);
+
+/* After the log refused or failed: remembers that this replica is offline. Caller holds the lock. */
+void partition_note_failure(struct partition *partition);
+
+#endif

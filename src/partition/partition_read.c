@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition_read.h"
+
+#include "error.h"
+
+/* Takes down what every answer carries, and decides whether there is one. Caller holds the lock. */
+static int begin_read(struct partition *partition, struct partition_read *read)
+{
+    read->leader = partition->role.leader;
+    read->leader_epoch = partition->role.leader_epoch;
+    read->high_watermark = partition->high_watermark;
+    read->last_stable_offset = partition_last_stable_offset(partition);
+    read->log_start_offset = -1;
+    int err = partition_check_leader(partition, read->current_leader_epoch);
+    if (err == 0)
+        read->log_start_offset = partition_log_start_offset(partition->log);
+    return err;
+}
+
+/* Has the reader records that this log never had? (KIP-595: the leader says where its epochs end.) */
+static bool has_diverged(struct partition_log *log, struct partition_read *read)
+{
+    if (read->last_fetched_epoch < 0)
+        return false;
+    int32_t epoch;
+    int64_t end;
+    partition_log_epoch_end(log, read->last_fetched_epoch, &epoch, &end);
+    if (epoch >= read->last_fetched_epoch && end >= read->from_offset)
+        return false;
+    read->has_diverged = true;
+    read->diverging_epoch = epoch;
+    read->diverging_end = end;
+    return true;
+}
+
+void partition_read(struct partition *partition, struct partition_read *read)
+{
+    read->slice = (struct file_slice){ .fd = -1 };
+    read->has_diverged = false;
+
+    pthread_mutex_lock(&partition->lock);
+    read->err = begin_read(partition, read);
+    struct partition_log *log = read->err == 0 ? partition_pin_log(partition) : NULL;
+    pthread_mutex_unlock(&partition->lock);
+    if (log == NULL)
+        return;
+
+    int64_t below = read->read_committed ? read->last_stable_offset : read->high_watermark;
+    if (read->from_offset < read->log_start_offset ||
+        read->from_offset > partition_log_end_offset(log)) {
+        read->err = ERR_OFFSET_OUT_OF_RANGE;
+    } else if (!has_diverged(log, read) && read->from_offset < below) {
+        struct log_read found = {
+            .from_offset = read->from_offset,
+            .below_offset = below,
+            .max_bytes = read->max_bytes,
+            .at_least_one = read->at_least_one,
+            .may_block = read->may_block,
+        };
+        read->err = partition_log_read(log, &found);
+        if (read->err == 0)
+            read->slice = found.slice;
+    }
+    partition_unpin_log(partition);
+}
+
+bool partition_wait(struct partition *partition, struct waiter *waiter, int64_t from_offset,
+                    bool read_committed)
+{
+    pthread_mutex_lock(&partition->lock);
+    int64_t visible = read_committed ? partition_last_stable_offset(partition)
+                                     : partition->high_watermark;
+    bool waits = partition->state == PARTITION_OPENING ||
+                 (partition->state == PARTITION_SERVING && visible <= from_offset);
+    if (waits) {
+        /* Above a stable offset that stands still, a rising high watermark is what may move it. */
+        waiter->offset = read_committed && partition->high_watermark > from_offset
+                             ? partition->high_watermark
+                             : from_offset;
+        waiting_add(&partition->waiting, waiter);
+    }
+    pthread_mutex_unlock(&partition->lock);
+    return waits;
+}
+
+void partition_stop_waiting(struct partition *partition, struct waiter *waiter)
+{
+    pthread_mutex_lock(&partition->lock);
+    list_remove(&waiter->node);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+/* ---- ListOffsets ---- */
+
+static void find_in(struct partition_log *log, int64_t below, struct partition_lookup *lookup)
+{
+    struct log_position *position = &lookup->position;
+    switch (lookup->timestamp) {
+    case TIMESTAMP_LATEST:
+        position->offset = below;
+        position->leader_epoch = partition_log_epoch_of(log, below);
+        break;
+    case TIMESTAMP_EARLIEST:
+    case TIMESTAMP_EARLIEST_LOCAL: /* Nothing is anywhere else. */
+        position->offset = partition_log_start_offset(log);
+        position->leader_epoch = partition_log_epoch_of(log, position->offset);
+        break;
+    case TIMESTAMP_LATEST_TIERED:
+    case TIMESTAMP_EARLIEST_PENDING_UPLOAD:
+        break; /* No tiered storage: there is no such offset. */
+    case TIMESTAMP_MAX:
+        lookup->err = partition_log_find_max_timestamp(log, below, lookup->may_block, position);
+        break;
+    default:
+        lookup->err = partition_log_find_timestamp(log, lookup->timestamp, below,
+                                                   lookup->may_block, position);
+    }
+}
+
+void partition_find_offset(struct partition *partition, struct partition_lookup *lookup)
+{
+    lookup->position = (struct log_position){ -1, -1, -1 };
+    pthread_mutex_lock(&partition->lock);
+    lookup->err = partition_check_leader(partition, lookup->current_leader_epoch);
+    int64_t below = lookup->read_committed ? partition_last_stable_offset(partition)
+                                           : partition->high_watermark;
+    int32_t current_epoch = partition->role.leader_epoch;
+    struct partition_log *log = lookup->err == 0 ? partition_pin_log(partition) : NULL;
+    pthread_mutex_unlock(&partition->lock);
+    if (log == NULL)
+        return;
+
+    find_in(log, below, lookup);
+    /* The end of the log will be written in the epoch that is going on. */
+    if (lookup->timestamp == TIMESTAMP_LATEST)
+        lookup->position.leader_epoch = current_epoch;
+    partition_unpin_log(partition);
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition_set.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "map.h"
+#include "trace.h"
+
+/* One data folder and what it holds. Its lock comes after a partition's lock. */
+struct set_folder {
+    struct partition_owner owner;
+    struct partition_set *set;
+    struct data_dir *dir;
+    pthread_mutex_t lock;
+    struct list dirty; /* struct partition by owner_node, each with a reference. */
+    size_t partition_count; /* Under the set's lock. */
+    struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
+    struct job sweep_job, checkpoint_job;
+    bool sweep_runs, checkpoint_runs; /* Under `lock`: each job is in one queue at a time. */
+    pthread_cond_t idle;              /* Neither runs. */
+};
+
+#define METADATA_TOPIC "__sluice_metadata" /* Its log is the quorum's, not a partition of ours. */
+
+struct partition_set {
+    pthread_mutex_t lock; /* Taken alone, or before a partition's lock, never after it. */
+    struct map partitions; /* Topic id and index → struct partition, with a reference. */
+    struct set_folder *folders;
+    unsigned folder_count;
+    struct partition_set_options options;
+    atomic_uint opening;
+    atomic_bool flush_is_due;
+    struct message arm_flush;
+    struct timer flush_timer, checkpoint_timer, retention_timer;
+};
+
+struct set_key {
+    struct uuid topic_id;
+    int32_t index;
+};
+
+static struct set_key key_of(const struct uuid *topic_id, int32_t index)
+{
+    struct set_key key;
+    memset(&key, 0, sizeof key);
+    key.topic_id = *topic_id;
+    key.index = index;
+    return key;
+}
+
+/* ---- housekeeping ---- */
+
+static void folder_is_dirty(struct partition_owner *owner, struct partition *partition)
+{
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    pthread_mutex_lock(&folder->lock);
+    list_push_back(&folder->dirty, &partition_ref(partition)->owner_node);
+    pthread_mutex_unlock(&folder->lock);
+    loop_post(folder->set->options.loop, &folder->set->arm_flush);
+}
+
+static void folder_has_opened(struct partition_owner *owner, struct partition *partition, int err)
+{
+    (void)partition;
+    (void)err;
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    atomic_fetch_sub(&folder->set->opening, 1);
+}
+
+static void arm_flush(struct message *message)
+{
+    struct partition_set *set = LIST_OWNER(message, struct partition_set, arm_flush);
+    if (!timer_is_set(&set->flush_timer))
+        timer_set(set->options.loop, &set->flush_timer, set->options.flush_interval_ms);
+    if (!timer_is_set(&set->checkpoint_timer))
+        timer_set(set->options.loop, &set->checkpoint_timer, set->options.checkpoint_interval_ms);
+}
+
+/* The next of a folder's dirty partitions, clean from now on, with its reference; NULL at the end. */
+static struct partition *take_dirty(struct set_folder *folder)
+{
+    pthread_mutex_lock(&folder->lock);
+    struct list *node = list_pop_front(&folder->dirty);
+    pthread_mutex_unlock(&folder->lock);
+    if (node == NULL)
+        return NULL;
+    struct partition *partition = LIST_OWNER(node, struct partition, owner_node);
+    pthread_mutex_lock(&partition->lock);
+    partition->is_dirty = false;
+    pthread_mutex_unlock(&partition->lock);
+    return partition;
+}
+
+static void flush_dirty(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, flush_timer);
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct partition *partition;
+        while ((partition = take_dirty(&set->folders[i])) != NULL) {
+            partition_flush_soon(partition);
+            partition_unref(partition);
+        }
+    }
+}
+
+/* Calls `each` for every partition, without the set's lock held. */
+static void for_each(struct partition_set *set,
+                     void (*each)(struct partition_set *set, struct partition *partition))
+{
+    pthread_mutex_lock(&set->lock);
+    size_t count = set->partitions.count, taken = 0;
+    struct partition **all = mem_calloc(count + 1, sizeof(struct partition *));
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+    while (all != NULL && map_next(&set->partitions, &cursor, &key, &key_length, &value))
+        all[taken++] = partition_ref(value);
+    pthread_mutex_unlock(&set->lock);
+
+    for (size_t i = 0; i < taken; i++) {
+        each(set, all[i]);
+        partition_unref(all[i]);
+    }
+    mem_free(all);
+}
+
+static void checkpoint_one(struct partition_set *set, struct partition *partition)
+{
+    (void)set;
+    pthread_mutex_lock(&partition->lock);
+    bool needs = partition->needs_checkpoint;
+    pthread_mutex_unlock(&partition->lock);
+    if (needs)
+        partition_checkpoint_soon(partition);
+}
+
+static void start_folder_job(struct set_folder *folder, struct job *job, bool *runs)
+{
+    pthread_mutex_lock(&folder->lock);
+    bool start = !*runs;
+    *runs = true;
+    pthread_mutex_unlock(&folder->lock);
+    if (start)
+        executor_submit(folder->set->options.disk, job);
+}
+
+static void end_folder_job(struct set_folder *folder, bool *runs)
+{
+    pthread_mutex_lock(&folder->lock);
+    *runs = false;
+    pthread_cond_broadcast(&folder->idle);
+    pthread_mutex_unlock(&folder->lock);
+}
+
+static void wait_for_folder_jobs(struct set_folder *folder)
+{
+    pthread_mutex_lock(&folder->lock);
+    while (folder->sweep_runs || folder->checkpoint_runs)
+        pthread_cond_wait(&folder->idle, &folder->lock);
+    pthread_mutex_unlock(&folder->lock);
+}
+
+static void run_folder_checkpoint(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, checkpoint_job);
+    int err = data_dir_write_checkpoints(folder->dir);
+    if (err != 0)
+        trace(TRACE_WARN, "partition", "%s: checkpoints cannot be written: %s",
+              data_dir_path(folder->dir), error_text(err));
+    end_folder_job(folder, &folder->checkpoint_runs);
+}
+
+/* What was checkpointed in memory by the round before is written now. */
+static void checkpoint_all(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, checkpoint_timer);
+    for_each(set, checkpoint_one);
+    for (unsigned i = 0; i < set->folder_count; i++)
+        start_folder_job(&set->folders[i], &set->folders[i].checkpoint_job,
+                         &set->folders[i].checkpoint_runs);
+}
+
+static void retain_one(struct partition_set *set, struct partition *partition)
+{
+    (void)set;
+    partition_retain_soon(partition);
+}
+
+static void retain_all(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, retention_timer);
+    for_each(set, retain_one);
+    timer_set(set->options.loop, &set->retention_timer, set->options.retention_interval_ms);
+}
+
+/* ---- open and close ---- */
+
+static int note_folder(void *context, const char *name, struct str topic, int32_t partition,
+                       bool is_deleted)
+{
+    (void)partition;
+    struct set_folder *folder = context;
+    if (str_equals_text(topic, METADATA_TOPIC))
+        return 0;
+    return is_deleted ? 0 : map_put(&folder->found, name, strlen(name), folder, NULL);
+}
+
+/* Folders of deleted topics that an earlier life did not get to remove (DESIGN 8.5). */
+static void run_sweep(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, sweep_job);
+    int err = data_dir_sweep_deleted(folder->dir);
+    if (err != 0)
+        trace(TRACE_WARN, "partition", "%s: deleted folders cannot be removed: %s",
+              data_dir_path(folder->dir), error_text(err));
+    end_folder_job(folder, &folder->sweep_runs);
+}
+
+static int folder_open(struct set_folder *folder, struct partition_set *set, struct data_dir *dir)
+{
+    folder->owner.dirty = folder_is_dirty;
+    folder->owner.opened = folder_has_opened;
+    atomic_init(&folder->owner.slow_until_us, 0);
+    folder->set = set;
+    folder->dir = dir;
+    pthread_mutex_init(&folder->lock, NULL);
+    list_init(&folder->dirty);
+    map_init(&folder->found);
+    pthread_cond_init(&folder->idle, NULL);
+    folder->sweep_job.run = run_sweep;
+    folder->checkpoint_job.run = run_folder_checkpoint;
+    return data_dir_list(dir, note_folder, folder);
+}
+
+static void set_free(struct partition_set *set)
+{
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        map_close(&set->folders[i].found);
+        pthread_cond_destroy(&set->folders[i].idle);
+        pthread_mutex_destroy(&set->folders[i].lock);
+    }
+    map_close(&set->partitions);
+    pthread_mutex_destroy(&set->lock);
+    mem_free(set->folders);
+    mem_free(set);
+}
+
+static void start_retention(struct message *message);
+
+int partition_set_open(struct partition_set **set, const struct partition_set_options *options)
+{
+    struct partition_set *created = mem_zalloc(sizeof *created);
+    if (created == NULL)
+        return ERR_NO_MEMORY;
+    created->options = *options;
+    pthread_mutex_init(&created->lock, NULL);
+    map_init(&created->partitions);
+    atomic_init(&created->opening, 0);
+    message_init(&created->arm_flush, start_retention);
+    timer_init(&created->flush_timer, flush_dirty);
+    timer_init(&created->checkpoint_timer, checkpoint_all);
+    timer_init(&created->retention_timer, retain_all);
+    created->folders = mem_calloc(options->dir_count, sizeof *created->folders);
+    int err = created->folders == NULL ? ERR_NO_MEMORY : 0;
+    for (unsigned i = 0; err == 0 && i < options->dir_count; i++) {
+        created->folder_count++;
+        err = folder_open(&created->folders[i], created, options->dirs[i]);
+    }
+    if (err != 0) {
+        set_free(created);
+        return err;
+    }
+    for (unsigned i = 0; i < created->folder_count; i++)
+        start_folder_job(&created->folders[i], &created->folders[i].sweep_job,
+                         &created->folders[i].sweep_runs);
+    loop_post(options->loop, &created->arm_flush);
+    *set = created;
+    return 0;
+}
+
+/* The first delivery, on the loop's thread: from here on timers may be set. */
+static void start_retention(struct message *message)
+{
+    struct partition_set *set = LIST_OWNER(message, struct partition_set, arm_flush);
+    timer_set(set->options.loop, &set->retention_timer, set->options.retention_interval_ms);
+    message->deliver = arm_flush;
+    arm_flush(message);
+}
+
+static void retire_one(struct partition_set *set, struct partition *partition)
+{
+    (void)set;
+    partition_retire(partition, false);
+}
+
+void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)
+{
+    if (set == NULL)
+        return;
+    timer_cancel(set->options.loop, &set->flush_timer);
+    timer_cancel(set->options.loop, &set->checkpoint_timer);
+    timer_cancel(set->options.loop, &set->retention_timer);
+    for_each(set, retire_one);
+
+    bool all_are_on_disk = mark_clean;
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+    while (map_next(&set->partitions, &cursor, &key, &key_length, &value)) {
+        if (partition_wait_closed(value) != 0)
+            all_are_on_disk = false;
+        partition_unref(value);
+    }
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        struct partition *partition;
+        while ((partition = take_dirty(folder)) != NULL)
+            partition_unref(partition);
+        wait_for_folder_jobs(folder);
+        int err = data_dir_write_checkpoints(folder->dir);
+        if (err == 0 && all_are_on_disk)
+            err = data_dir_mark_clean(folder->dir, broker_epoch);
+        if (err != 0)
+            trace(TRACE_WARN, "partition", "%s: not left in order: %s",
+                  data_dir_path(folder->dir), error_text(err));
+    }
+    set_free(set);
+}
+
+/* ---- members ---- */
+
+static struct set_folder *choose_folder(struct partition_set *set, const char *name)
+{
+    struct set_folder *chosen = &set->folders[0];
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        if (map_remove(&folder->found, name, strlen(name)) != NULL)
+            return folder;
+        if (folder->partition_count < chosen->partition_count)
+            chosen = folder;
+    }
+    return chosen;
+}
+
+int partition_set_add(struct partition_set *set, const char *topic, int32_t index,
+                      const struct uuid *topic_id, const struct topic_settings *settings,
+                      const struct partition_role *role)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%s-%" PRId32, topic, index);
+    struct set_key key = key_of(topic_id, index);
+    struct partition *partition = NULL;
+
+    pthread_mutex_lock(&set->lock);
+    int err = map_get(&set->partitions, &key, sizeof key) == NULL ? 0 : ERR_EXISTS;
+    struct set_folder *folder = err == 0 ? choose_folder(set, name) : NULL;
+    if (err == 0)
+        err = partition_create(&partition, &folder->owner, set->options.disk, set->options.clock,
+                               folder->dir, topic, index, topic_id, settings, role);
+    if (err == 0)
+        err = map_put(&set->partitions, &key, sizeof key, partition, NULL);
+    if (err == 0) {
+        folder->partition_count++;
+        atomic_fetch_add(&set->opening, 1);
+        partition_start_opening(partition);
+    } else {
+        partition_unref(partition);
+    }
+    pthread_mutex_unlock(&set->lock);
+    return err;
+}
+
+void partition_set_remove(struct partition_set *set, const struct uuid *topic_id, int32_t index)
+{
+    struct set_key key = key_of(topic_id, index);
+    pthread_mutex_lock(&set->lock);
+    struct partition *partition = map_remove(&set->partitions, &key, sizeof key);
+    if (partition != NULL)
+        LIST_OWNER(partition->owner, struct set_folder, owner)->partition_count--;
+    pthread_mutex_unlock(&set->lock);
+    if (partition == NULL)
+        return;
+    partition_retire(partition, true);
+    partition_unref(partition);
+}
+
+struct partition *partition_set_find(struct partition_set *set, const struct uuid *topic_id,
+                                     int32_t index)
+{
+    struct set_key key = key_of(topic_id, index);
+    pthread_mutex_lock(&set->lock);
+    struct partition *partition = map_get(&set->partitions, &key, sizeof key);
+    if (partition != NULL)
+        partition_ref(partition);
+    pthread_mutex_unlock(&set->lock);
+    return partition;
+}
+
+unsigned partition_set_opening(struct partition_set *set)
+{
+    return atomic_load(&set->opening);
+}
+
+size_t partition_set_count(struct partition_set *set)
+{
+    pthread_mutex_lock(&set->lock);
+    size_t count = set->partitions.count;
+    pthread_mutex_unlock(&set->lock);
+    return count;
+}
+
+void partition_set_report_strays(struct partition_set *set)
+{
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        pthread_mutex_lock(&set->lock);
+        struct map_cursor cursor = { 0 };
+        const void *name;
+        size_t length;
+        void *value;
+        char names[512] = "";
+        size_t used = 0, count = 0;
+        while (map_next(&folder->found, &cursor, &name, &length, &value)) {
+            char shown[256];
+            trace_escape(shown, sizeof shown, (struct str){ name, (int32_t)length });
+            if (used < sizeof names)
+                used += (size_t)snprintf(names + used, sizeof names - used, " %s", shown);
+            count++;
+        }
+        pthread_mutex_unlock(&set->lock);
+        if (count > 0)
+            trace(TRACE_WARN, "partition",
+                  "%s: %zu folders belong to no topic that is known here and are left alone:%s",
+                  data_dir_path(folder->dir), count, names);
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every partition that this broker hosts, found by topic id and index; and their housekeeping:
+ * fdatasync of what was written, checkpoints, retention.
+ *
+ * Housekeeping runs by timers on one loop and jobs on the pool. A broker whose partitions nobody
+ * writes to has no timer set but that of the next retention (DESIGN 5.3: idle costs nothing). */
+
+#ifndef PARTITION_PARTITION_SET_H
+#define PARTITION_PARTITION_SET_H
+
+#include "loop.h"
+#include "partition.h"
+
+struct partition_set;
+
+struct partition_set_options {
+    struct data_dir **dirs;
+    unsigned dir_count;
+    struct executor *disk;
+    struct clock *clock;
+    struct loop *loop;              /* Whose timers drive the housekeeping. */
+    int64_t flush_interval_ms;      /* How long written data stays unsynced, at most about. */
+    int64_t checkpoint_interval_ms; /* log.flush.offset.checkpoint.interval.ms */
+    int64_t retention_interval_ms;  /* log.retention.check.interval.ms */
+};
+
+int partition_set_open(struct partition_set **set, const struct partition_set_options *options);
+
+/* Retires all partitions, flushing them first, writes the checkpoints and, if `mark_clean` and all is on
+ * disk, the clean markers; frees. The loop must have stopped or be the caller's. Blocks. NULL is fine. */
+void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean);
+
+/* A new partition of this broker, opening from now on. In the folder where it is already, else in the
+ * data folder with the fewest. 0, ERR_NO_MEMORY, ERR_EXISTS. Any thread. */
+int partition_set_add(struct partition_set *set, const char *topic, int32_t index,
+                      const struct uuid *topic_id, const struct topic_settings *settings,
+                      const struct partition_role *role);
+
+/* Out of the set and out of service; its folder goes too. Any thread. */
+void partition_set_remove(struct partition_set *set, const struct uuid *topic_id, int32_t index);
+
+/* With a reference for the caller; NULL if this broker has no such partition. Any thread. */
+struct partition *partition_set_find(struct partition_set *set, const struct uuid *topic_id,
+                                     int32_t index);
+
+/* How many are not open yet. Any thread. */
+unsigned partition_set_opening(struct partition_set *set);
+
+size_t partition_set_count(struct partition_set *set);
+
+/* Names, in one trace line each data folder, the partition folders that no partition claimed. */
+void partition_set_report_strays(struct partition_set *set);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string.h>
+
+#include "batch_scan.h"
+#include "crc32c.h"
+#include "error.h"
+
+/* The CRC covers what follows it: the attributes and all behind them. */
+#define CRC_FROM 21
+
+void batch_scan_init(struct batch_scan *scan, struct fs *fs, int fd, int64_t position, int64_t end,
+                     bool may_block)
+{
+    scan->fs = fs;
+    scan->fd = fd;
+    scan->may_block = may_block;
+    scan->position = position;
+    scan->end = end;
+    scan->reads = 0;
+    scan->bytes_read = 0;
+    scan->chunk_position = 0;
+    scan->chunk_length = 0;
+    scan->last_size = 0;
+}
+
+static int read_at(struct batch_scan *scan, void *to, size_t length, int64_t position, size_t *got)
+{
+    struct fs *fs = scan->fs;
+
+    scan->reads++;
+    int err = scan->may_block ? fs->read(fs, scan->fd, to, length, position, got)
+                              : fs->read_nowait(fs, scan->fd, to, length, position, got);
+    if (err == 0) scan->bytes_read += (int64_t)*got;
+    return err;
+}
+
+/* Makes the header at `position` part of the chunk. */
+static int load_header(struct batch_scan *scan)
+{
+    int64_t at = scan->position - scan->chunk_position;
+    size_t wanted = scan->last_size < BATCH_SCAN_CHUNK / 2 ? BATCH_SCAN_CHUNK
+                                                           : RECORD_BATCH_HEADER_SIZE;
+    int64_t left = scan->end - scan->position;
+
+    if (at >= 0 && at + RECORD_BATCH_HEADER_SIZE <= (int64_t)scan->chunk_length) return 0;
+    if ((int64_t)wanted > left) wanted = (size_t)left;
+    scan->chunk_length = 0;
+    int err = read_at(scan, scan->chunk, wanted, scan->position, &scan->chunk_length);
+    scan->chunk_position = scan->position;
+    if (err == 0 && scan->chunk_length < RECORD_BATCH_HEADER_SIZE) err = ERR_CORRUPT_MESSAGE;
+    return err;
+}
+
+int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t *position)
+{
+    struct record_batch found;
+
+    if (scan->position >= scan->end) return ERR_NOT_FOUND;
+    if (scan->end - scan->position < RECORD_BATCH_HEADER_SIZE) return ERR_CORRUPT_MESSAGE;
+    int err = load_header(scan);
+    if (err != 0) return err;
+    size_t at = (size_t)(scan->position - scan->chunk_position);
+    err = record_batch_read_header(&found, scan->chunk + at, scan->chunk_length - at);
+    if (err != 0 || (int64_t)found.size > scan->end - scan->position || found.base_offset < 0 ||
+        found.last_offset_delta < 0 || found.base_offset > INT64_MAX - found.last_offset_delta - 1)
+        return ERR_CORRUPT_MESSAGE;
+    *batch = found;
+    *position = scan->position;
+    scan->position += (int64_t)found.size;
+    scan->last_size = found.size;
+    return 0;
+}
+
+int batch_scan_check_crc(struct batch_scan *scan, const struct record_batch *batch,
+                         int64_t position, uint8_t *buffer, size_t buffer_size)
+{
+    uint32_t crc = 0;
+    int64_t at = position + CRC_FROM;
+    int64_t end = position + (int64_t)batch->size;
+    bool is_first = true;
+
+    while (at < end) {
+        size_t length = end - at < (int64_t)buffer_size ? (size_t)(end - at) : buffer_size;
+        size_t got = 0;
+        int err = read_at(scan, buffer, length, at, &got);
+        if (err == 0 && got < length) err = ERR_CORRUPT_MESSAGE;
+        if (err != 0) return err;
+        crc = is_first ? crc32c(buffer, length) : crc32c_more(crc, buffer, length);
+        is_first = false;
+        at += (int64_t)length;
+    }
+    return crc == batch->crc ? 0 : ERR_CORRUPT_MESSAGE;
+}

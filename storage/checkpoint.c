@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "checkpoint.h"
+#include "error.h"
+
+/* 100,000 partitions with names of the longest kind. */
+#define CHECKPOINT_MAX_BYTES ((size_t)64 << 20)
+
+/* The next line, without its end; null at the end of the text. */
+static struct str next_line(const char **at, const char *end)
+{
+    if (*at >= end) return STR_NULL;
+    const char *start = *at;
+    const char *stop = memchr(start, '\n', (size_t)(end - start));
+    if (stop == NULL) stop = end;
+    *at = stop + 1;
+    if (stop > start && stop[-1] == '\r') stop--;
+    return (struct str){ start, (int32_t)(stop - start) };
+}
+
+/* Splits at runs of spaces; false if there are more or fewer than `columns` words. */
+static bool split(struct str text, int columns, struct checkpoint_line *line)
+{
+    int found = 0;
+    int32_t at = 0;
+
+    while (at < text.length) {
+        int32_t start;
+        while (at < text.length && text.data[at] == ' ')
+            at++;
+        start = at;
+        while (at < text.length && text.data[at] != ' ')
+            at++;
+        if (at == start) break;
+        if (found == columns) return false;
+        line->columns[found++] = (struct str){ text.data + start, at - start };
+    }
+    return found == columns;
+}
+
+int checkpoint_number(struct str text, int64_t least, int64_t *number)
+{
+    int64_t value = 0;
+    bool is_negative = text.length > 0 && text.data[0] == '-';
+    int32_t at = is_negative ? 1 : 0;
+
+    if (at >= text.length) return ERR_MALFORMED;
+    for (; at < text.length; at++) {
+        int digit = text.data[at] - '0';
+        if (digit < 0 || digit > 9 || value > (INT64_MAX - digit) / 10) return ERR_MALFORMED;
+        value = value * 10 + digit;
+    }
+    if (is_negative) value = -value;
+    if (value < least) return ERR_MALFORMED;
+    *number = value;
+    return 0;
+}
+
+int checkpoint_parse(const char *text, size_t length, int columns,
+                     int (*each)(void *context, const struct checkpoint_line *line), void *context)
+{
+    const char *at = text;
+    const char *end = text + length;
+    int64_t version, count;
+    struct checkpoint_line line;
+
+    if (checkpoint_number(next_line(&at, end), 0, &version) != 0 || version != 0 ||
+        checkpoint_number(next_line(&at, end), 0, &count) != 0)
+        return ERR_MALFORMED;
+    for (int64_t i = 0; i < count; i++) {
+        if (!split(next_line(&at, end), columns, &line)) return ERR_MALFORMED;
+        int err = each(context, &line);
+        if (err != 0) return err;
+    }
+    return at >= end ? 0 : ERR_MALFORMED;
+}
+
+int checkpoint_read(struct fs *fs, const char *path, int columns,
+                    int (*each)(void *context, const struct checkpoint_line *line), void *context)
+{
+    char *text = NULL;
+    size_t length;
+    int err = fs_read_file(fs, path, CHECKPOINT_MAX_BYTES, &text, &length);
+
+    if (err == 0) err = checkpoint_parse(text, length, columns, each, context);
+    mem_free(text);
+    return err;
+}
+
+static int write_lines(struct fs *fs, const char *path, const struct buffer *lines, size_t count,
+                       int (*replace)(struct fs *fs, const char *path, const void *data,
+                                      size_t length))
+{
+    struct buffer text;
+    int err = 0;
+
+    buffer_init(&text);
+    checkpoint_print(&text, "0\n%zu\n", count);
+    buffer_put(&text, lines->data, lines->length);
+    if (text.failed || lines->failed) err = ERR_NO_MEMORY;
+    if (err == 0) err = replace(fs, path, text.data, text.length);
+    buffer_close(&text);
+    return err;
+}
+
+int checkpoint_write(struct fs *fs, const char *path, const struct buffer *lines, size_t count)
+{
+    return write_lines(fs, path, lines, count, fs_replace_file);
+}
+
+int checkpoint_rename(struct fs *fs, const char *path, const struct buffer *lines, size_t count)
+{
+    return write_lines(fs, path, lines, count, fs_rename_over);
+}
+
+void checkpoint_print(struct buffer *lines, const char *format, ...)
+{
+    char line[512]; /* A topic's name is at most 249 bytes. */
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof line)
+        lines->failed = true;
+    else
+        buffer_put(lines, line, (size_t)length);
+}

@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "checkpoint.h"
+#include "data_dir.h"
+#include "error.h"
+#include "map.h"
+#include "topic_settings.h"
+#include "trace.h"
+
+#define CLEAN_MARKER       ".kafka_cleanshutdown"
+#define IDENTITY_FILE      "meta.properties"
+#define IDENTITY_MAX_BYTES 65536
+#define KIND_COUNT         3
+
+static const char *const checkpoint_files[KIND_COUNT] = {
+    [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
+    [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
+    [CHECKPOINT_HIGH_WATERMARK] = "replication-offset-checkpoint",
+};
+
+/* What is remembered of one partition; -1: nothing. */
+struct partition_offsets {
+    int32_t partition;
+    int64_t offsets[KIND_COUNT];
+    char topic[];
+};
+
+struct data_dir {
+    struct fs *fs;
+    char *path;
+    int lock_fd;
+    bool was_clean;
+    struct data_dir_identity identity;
+    int64_t reserve_limit;
+    _Atomic int64_t reserved;
+
+    pthread_mutex_t sweep_lock;
+    pthread_mutex_t write_lock; /* One writer of checkpoint files. Before `lock`. */
+    pthread_mutex_t lock;       /* For these. */
+    struct map partitions;      /* Of struct partition_offsets, by name and number. */
+    bool is_changed[KIND_COUNT];
+};
+
+/* ---- checkpoints */
+
+struct partition_key {
+    size_t length;
+    char bytes[256 + sizeof(int32_t)];
+};
+
+static bool key_from(struct partition_key *key, struct str topic, int32_t partition)
+{
+    if (topic.length <= 0 || topic.length >= 256) return false;
+    memcpy(key->bytes, &partition, sizeof partition);
+    memcpy(key->bytes + sizeof partition, topic.data, (size_t)topic.length);
+    key->length = sizeof partition + (size_t)topic.length;
+    return true;
+}
+
+static int set_offset(struct data_dir *dir, enum checkpoint_kind kind, struct str topic,
+                      int32_t partition, int64_t offset)
+{
+    struct partition_key key;
+
+    if (!key_from(&key, topic, partition)) return ERR_MALFORMED;
+    struct partition_offsets *known = map_get(&dir->partitions, key.bytes, key.length);
+    if (known == NULL && offset < 0) return 0;
+    if (known == NULL) {
+        known = mem_alloc(sizeof *known + (size_t)topic.length + 1);
+        if (known == NULL) return ERR_NO_MEMORY;
+        *known = (struct partition_offsets){ partition, { -1, -1, -1 } };
+        memcpy(known->topic, topic.data, (size_t)topic.length);
+        known->topic[topic.length] = '\0';
+        int err = map_put(&dir->partitions, key.bytes, key.length, known, NULL);
+        if (err != 0) {
+            mem_free(known);
+            return err;
+        }
+    }
+    if (known->offsets[kind] != offset) dir->is_changed[kind] = true;
+    known->offsets[kind] = offset;
+    if (known->offsets[0] < 0 && known->offsets[1] < 0 && known->offsets[2] < 0) {
+        map_remove(&dir->partitions, key.bytes, key.length);
+        mem_free(known);
+    }
+    return 0;
+}
+
+bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                         int32_t partition, int64_t *offset)
+{
+    struct partition_key key;
+    bool is_known = false;
+
+    if (!key_from(&key, str_from(topic), partition)) return false;
+    pthread_mutex_lock(&dir->lock);
+    const struct partition_offsets *known = map_get(&dir->partitions, key.bytes, key.length);
+    if (known != NULL && known->offsets[kind] >= 0) {
+        *offset = known->offsets[kind];
+        is_known = true;
+    }
+    pthread_mutex_unlock(&dir->lock);
+    return is_known;
+}
+
+int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                            int32_t partition, int64_t offset)
+{
+    pthread_mutex_lock(&dir->lock);
+    int err = set_offset(dir, kind, str_from(topic), partition, offset < 0 ? -1 : offset);
+    pthread_mutex_unlock(&dir->lock);
+    return err;
+}
+
+/* Prints one kind's lines; false if nothing changed since they were written. */
+static bool print_changed(struct data_dir *dir, enum checkpoint_kind kind, struct buffer *lines,
+                          size_t *count)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    pthread_mutex_lock(&dir->lock);
+    bool is_changed = dir->is_changed[kind];
+    dir->is_changed[kind] = false;
+    while (is_changed && map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
+        const struct partition_offsets *known = value;
+        if (known->offsets[kind] < 0) continue;
+        checkpoint_print(lines, "%s %" PRId32 " %" PRId64 "\n", known->topic, known->partition,
+                         known->offsets[kind]);
+        ++*count;
+    }
+    pthread_mutex_unlock(&dir->lock);
+    return is_changed;
+}
+
+static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
+{
+    char path[PATH_MAX];
+    struct buffer lines;
+    size_t count = 0;
+    int err = 0;
+
+    buffer_init(&lines);
+    if (print_changed(dir, kind, &lines, &count)) {
+        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+        if (err == 0) err = checkpoint_write(dir->fs, path, &lines, count);
+        if (err != 0) {
+            pthread_mutex_lock(&dir->lock);
+            dir->is_changed[kind] = true;
+            pthread_mutex_unlock(&dir->lock);
+        }
+    }
+    buffer_close(&lines);
+    return err;
+}
+
+int data_dir_write_checkpoints(struct data_dir *dir)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&dir->write_lock);
+    for (int kind = 0; kind < KIND_COUNT && err == 0; kind++)
+        err = write_checkpoint(dir, (enum checkpoint_kind)kind);
+    pthread_mutex_unlock(&dir->write_lock);
+    return err;
+}
+
+struct checkpoint_reading {
+    struct data_dir *dir;
+    enum checkpoint_kind kind;
+};
+
+static int take_line(void *context, const struct checkpoint_line *line)
+{
+    struct checkpoint_reading *reading = context;
+    int64_t partition, offset;
+
+    int err = checkpoint_number(line->columns[1], 0, &partition);
+    if (err == 0 && partition > INT32_MAX) err = ERR_MALFORMED;
+    if (err == 0) err = checkpoint_number(line->columns[2], 0, &offset);
+    if (err == 0)
+        err = set_offset(reading->dir, reading->kind, line->columns[0], (int32_t)partition, offset);
+    return err;
+}
+
+static int read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
+{
+    int err = 0;
+
+    for (int kind = 0; kind < KIND_COUNT && err == 0; kind++) {
+        struct checkpoint_reading reading = { dir, (enum checkpoint_kind)kind };
+        char path[PATH_MAX];
+        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+        if (err == 0) err = checkpoint_read(dir->fs, path, 3, take_line, &reading);
+        if (err == ERR_NOT_FOUND) err = 0;
+        if (err == ERR_MALFORMED && kind == CHECKPOINT_RECOVERY_POINT) {
+            /* Only costs time: what it does not name is checked from its start. */
+            trace(TRACE_WARN, "storage", "%s is damaged: all logs are checked", path);
+            dir->was_clean = false;
+            err = 0;
+        }
+        if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+        dir->is_changed[kind] = false;
+    }
+    return err;
+}
+
+/* ---- identity */
+
+/* The value of `name` in a properties text, cut at the end of its line; false if it is not there. */
+static bool property(const char *text, const char *name, struct str *value)
+{
+    size_t name_length = strlen(name);
+
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\r\n");
+        if (length > name_length && memcmp(line, name, name_length) == 0 &&
+            line[name_length] == '=') {
+            *value = (struct str){ line + name_length + 1, (int32_t)(length - name_length - 1) };
+            return true;
+        }
+        line += length + strspn(line + length, "\r\n");
+    }
+    return false;
+}
+
+static int parse_identity(struct data_dir_identity *identity, const char *text)
+{
+    struct str value;
+    int64_t number;
+    char id[UUID_TEXT_SIZE];
+
+    if (!property(text, "version", &value) || checkpoint_number(value, 0, &number) != 0 ||
+        number > 1)
+        return ERR_MALFORMED;
+    if (property(text, "cluster.id", &value)) {
+        if ((size_t)value.length >= sizeof identity->cluster_id) return ERR_MALFORMED;
+        memcpy(identity->cluster_id, value.data, (size_t)value.length);
+        identity->cluster_id[value.length] = '\0';
+    }
+    if (property(text, "node.id", &value) || property(text, "broker.id", &value)) {
+        if (checkpoint_number(value, 0, &number) != 0 || number > INT32_MAX) return ERR_MALFORMED;
+        identity->node_id = (int32_t)number;
+    }
+    if (property(text, "directory.id", &value)) {
+        if (value.length != UUID_TEXT_SIZE - 1) return ERR_MALFORMED;
+        memcpy(id, value.data, UUID_TEXT_SIZE - 1);
+        id[UUID_TEXT_SIZE - 1] = '\0';
+        return uuid_parse(&identity->directory_id, id);
+    }
+    return 0;
+}
+
+static int read_identity(struct data_dir *dir, char *why, size_t why_size)
+{
+    char path[PATH_MAX];
+    char *text = NULL;
+    size_t length;
+
+    dir->identity.node_id = -1;
+    int err = fs_path(path, "%s/" IDENTITY_FILE, dir->path);
+    if (err == 0) err = fs_read_file(dir->fs, path, IDENTITY_MAX_BYTES, &text, &length);
+    if (err == 0) err = parse_identity(&dir->identity, text);
+    mem_free(text);
+    if (err == ERR_NOT_FOUND) {
+        dir->identity.is_new = true;
+        err = 0;
+    }
+    if (err == 0 && uuid_is_zero(&dir->identity.directory_id))
+        err = uuid_random(&dir->identity.directory_id);
+    if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+    return err;
+}
+
+int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t node_id)
+{
+    struct data_dir_identity identity = dir->identity;
+    char path[PATH_MAX];
+    char id[UUID_TEXT_SIZE];
+    struct buffer text;
+
+    if (strlen(cluster_id) >= sizeof identity.cluster_id) return ERR_LIMIT;
+    snprintf(identity.cluster_id, sizeof identity.cluster_id, "%s", cluster_id);
+    identity.node_id = node_id;
+    identity.is_new = false;
+    uuid_print(&identity.directory_id, id);
+    buffer_init(&text);
+    checkpoint_print(&text, "cluster.id=%s\n", cluster_id);
+    checkpoint_print(&text, "directory.id=%s\nnode.id=%" PRId32 "\nversion=1\n", id, node_id);
+    int err = text.failed ? ERR_NO_MEMORY : fs_path(path, "%s/" IDENTITY_FILE, dir->path);
+    if (err == 0) err = fs_replace_file(dir->fs, path, text.data, text.length);
+    buffer_close(&text);
+    if (err == 0) dir->identity = identity;
+    return err;
+}
+
+/* ---- opening and closing */
+
+/* Makes the folder and those above it, each name durable. */
+static int make_folders(struct fs *fs, const char *path)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    int err = slash == NULL
+                  ? fs_path(parent, ".")
+                  : fs_path(parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (err == 0) err = fs->make_folder(fs, path);
+    if (err == ERR_EXISTS) return 0;
+    if (err == ERR_NOT_FOUND && slash != NULL && slash != path) {
+        err = make_folders(fs, parent);
+        if (err == 0) err = fs->make_folder(fs, path);
+    }
+    if (err == 0) err = fs->sync_folder(fs, parent);
+    return err;
+}
+
+static int take_lock(struct data_dir *dir, char *why, size_t why_size)
+{
+    char path[PATH_MAX];
+
+    int err = fs_path(path, "%s/.lock", dir->path);
+    if (err == 0) err = dir->fs->open(dir->fs, path, FS_CREATE, &dir->lock_fd);
+    if (err == 0) err = dir->fs->lock(dir->fs, dir->lock_fd);
+    if (err == ERR_BUSY)
+        snprintf(why, why_size, "%s is in use by another process", dir->path);
+    else if (err != 0)
+        snprintf(why, why_size, "%s cannot be locked: %s", path, error_text(err));
+    return err;
+}
+
+/* The marker counts once: it is gone for good before anything is written. */
+static int take_clean_marker(struct data_dir *dir, char *why, size_t why_size)
+{
+    char path[PATH_MAX];
+
+    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
+    if (err == 0) err = dir->fs->exists(dir->fs, path, &dir->was_clean);
+    if (err == 0 && dir->was_clean) err = dir->fs->remove(dir->fs, path);
+    if (err == 0 && dir->was_clean) err = dir->fs->sync_folder(dir->fs, dir->path);
+    if (err != 0) snprintf(why, why_size, "%s cannot be removed: %s", path, error_text(err));
+    return err;
+}
+
+static int find_reserve_limit(struct data_dir *dir, char *why, size_t why_size)
+{
+    int64_t free_bytes, total_bytes;
+    int err = dir->fs->free_bytes(dir->fs, dir->path, &free_bytes, &total_bytes);
+
+    if (err == 0)
+        dir->reserve_limit = total_bytes / 100;
+    else
+        snprintf(why, why_size, "the size of %s is unknown: %s", dir->path, error_text(err));
+    return err;
+}
+
+int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
+                  size_t why_size)
+{
+    struct data_dir *opened = mem_zalloc(sizeof *opened);
+
+    snprintf(why, why_size, "out of memory");
+    if (opened == NULL) return ERR_NO_MEMORY;
+    opened->fs = fs;
+    opened->lock_fd = -1;
+    pthread_mutex_init(&opened->write_lock, NULL);
+    pthread_mutex_init(&opened->sweep_lock, NULL);
+    pthread_mutex_init(&opened->lock, NULL);
+    map_init(&opened->partitions);
+    opened->path = mem_strdup(path);
+    int err = opened->path == NULL ? ERR_NO_MEMORY : 0;
+    if (err == 0) {
+        err = make_folders(fs, path);
+        if (err != 0) snprintf(why, why_size, "%s cannot be made: %s", path, error_text(err));
+    }
+    if (err == 0) err = take_lock(opened, why, why_size);
+    if (err == 0) err = read_identity(opened, why, why_size);
+    if (err == 0) err = take_clean_marker(opened, why, why_size);
+    if (err == 0) err = read_checkpoints(opened, why, why_size);
+    if (err == 0) err = find_reserve_limit(opened, why, why_size);
+    if (err != 0) {
+        data_dir_close(opened);
+        return err;
+    }
+    if (why_size > 0) why[0] = '\0';
+    *dir = opened;
+    return 0;
+}
+
+void data_dir_close(struct data_dir *dir)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    if (dir == NULL) return;
+    while (map_next(&dir->partitions, &cursor, &key, &key_length, &value))
+        mem_free(value);
+    map_close(&dir->partitions);
+    if (dir->lock_fd >= 0) dir->fs->close(dir->fs, dir->lock_fd);
+    pthread_mutex_destroy(&dir->lock);
+    pthread_mutex_destroy(&dir->write_lock);
+    pthread_mutex_destroy(&dir->sweep_lock);
+    mem_free(dir->path);
+    mem_free(dir);
+}
+
+struct fs *data_dir_fs(const struct data_dir *dir)
+{
+    return dir->fs;
+}
+
+const char *data_dir_path(const struct data_dir *dir)
+{
+    return dir->path;
+}
+
+const struct data_dir_identity *data_dir_identity(const struct data_dir *dir)
+{
+    return &dir->identity;
+}
+
+bool data_dir_was_clean(const struct data_dir *dir)
+{
+    return dir->was_clean;
+}
+
+int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
+{
+    char path[PATH_MAX];
+    char text[64];
+
+    int length = snprintf(text, sizeof text, "{\"version\":0,\"brokerEpoch\":%" PRId64 "}",
+                          broker_epoch);
+    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
+    if (err == 0) err = fs_replace_file(dir->fs, path, text, (size_t)length);
+    return err;
+}
+
+bool data_dir_take_reserve(struct data_dir *dir, int64_t bytes)
+{
+    if (atomic_fetch_add(&dir->reserved, bytes) + bytes <= dir->reserve_limit) return true;
+    atomic_fetch_sub(&dir->reserved, bytes);
+    return false;
+}
+
+void data_dir_give_reserve(struct data_dir *dir, int64_t bytes)
+{
+    atomic_fetch_sub(&dir->reserved, bytes);
+}
+
+/* ---- the folders in it */
+
+/* `<topic>-<partition>`; a topic's own name may hold '-'. */
+static bool parse_folder(struct str name, struct str *topic, int32_t *partition)
+{
+    int32_t dash = name.length;
+    int64_t number;
+
+    while (dash > 0 && name.data[dash - 1] != '-')
+        dash--;
+    if (dash < 2 || dash == name.length) return false;
+    struct str digits = { name.data + dash, name.length - dash };
+    if ((digits.length > 1 && digits.data[0] == '0') ||
+        checkpoint_number(digits, 0, &number) != 0 || number > INT32_MAX)
+        return false;
+    *topic = (struct str){ name.data, dash - 1 };
+    *partition = (int32_t)number;
+    return topic_name_is_legal(*topic);
+}
+
+#define DELETE_SUFFIX    "-delete"
+#define STRAY_SUFFIX     "-stray"
+#define DELETE_ID_LENGTH 33 /* '.' and a uuid in 32 hex digits. */
+
+static bool is_deleted_folder(struct str name)
+{
+    int32_t suffix = (int32_t)sizeof DELETE_SUFFIX - 1;
+
+    return name.length > suffix &&
+           memcmp(name.data + name.length - suffix, DELETE_SUFFIX, (size_t)suffix) == 0;
+}
+
+struct listing {
+    int (*each)(void *context, const char *folder, struct str topic, int32_t partition,
+                bool is_deleted);
+    void *context;
+};
+
+static int list_entry(void *context, const struct fs_entry *entry)
+{
+    struct listing *listing = context;
+    struct str name = str_from(entry->name);
+    struct str topic = STR_NULL;
+    int32_t partition = -1;
+
+    if (!entry->is_folder) return 0;
+    if (is_deleted_folder(name)) {
+        name.length -= (int32_t)sizeof DELETE_SUFFIX - 1 + DELETE_ID_LENGTH;
+        if (name.length > 0) parse_folder(name, &topic, &partition);
+        return listing->each(listing->context, entry->name, topic, partition, true);
+    }
+    if (!parse_folder(name, &topic, &partition)) return 0;
+    return listing->each(listing->context, entry->name, topic, partition, false);
+}
+
+int data_dir_list(struct data_dir *dir,
+                  int (*each)(void *context, const char *folder, struct str topic,
+                              int32_t partition, bool is_deleted),
+                  void *context)
+{
+    struct listing listing = { each, context };
+
+    return dir->fs->list(dir->fs, dir->path, list_entry, &listing);
+}
+
+static int sweep_folder(void *context, const char *folder, struct str topic, int32_t partition,
+                        bool is_deleted)
+{
+    struct data_dir *dir = context;
+    char path[PATH_MAX];
+
+    (void)topic;
+    (void)partition;
+    if (!is_deleted) return 0;
+    int err = fs_path(path, "%s/%s", dir->path, folder);
+    return err != 0 ? err : fs_remove_tree(dir->fs, path);
+}
+
+int data_dir_sweep_deleted(struct data_dir *dir)
+{
+    pthread_mutex_lock(&dir->sweep_lock);
+    int err = data_dir_list(dir, sweep_folder, dir);
+    pthread_mutex_unlock(&dir->sweep_lock);
+    return err;
+}
+
+/* `<topic>-<partition>.<uuid in hex><suffix>`, the topic cut so that the name has at most 255 bytes. */
+static int print_put_away(const struct data_dir *dir, const char *topic, int32_t partition,
+                          const char *suffix, char path[PATH_MAX])
+{
+    struct uuid id;
+    char hex[33];
+    char rest[64];
+
+    int err = uuid_random(&id);
+    if (err != 0) return err;
+    for (size_t i = 0; i < sizeof id.bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id.bytes[i]);
+    int rest_length = snprintf(rest, sizeof rest, "-%" PRId32 ".%s%s", partition, hex, suffix);
+    return fs_path(path, "%s/%.*s%s", dir->path, 255 - rest_length, topic, rest);
+}
+
+static int put_away(struct data_dir *dir, const char *topic, int32_t partition, const char *suffix,
+                    char to[PATH_MAX])
+{
+    char from[PATH_MAX];
+
+    int err = fs_path(from, "%s/%s-%" PRId32, dir->path, topic, partition);
+    if (err == 0) err = print_put_away(dir, topic, partition, suffix, to);
+    if (err == 0) err = dir->fs->rename(dir->fs, from, to);
+    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
+    for (int kind = CHECKPOINT_RECOVERY_POINT; kind <= CHECKPOINT_HIGH_WATERMARK; kind++)
+        data_dir_set_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, -1);
+    return err;
+}
+
+int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    char to[PATH_MAX];
+
+    return put_away(dir, topic, partition, DELETE_SUFFIX, to);
+}
+
+int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    char to[PATH_MAX];
+
+    int err = put_away(dir, topic, partition, STRAY_SUFFIX, to);
+    if (err == 0)
+        trace(TRACE_WARN, "storage", "%s-%" PRId32 " belongs to an earlier topic; put aside as %s",
+              topic, partition, to);
+    return err;
+}

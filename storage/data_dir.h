@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One entry of log.dirs: its lock, its identity, its checkpoints, and whether it was left in order.
+ *
+ *    meta.properties                      version, cluster.id, node.id, directory.id
+ *    .lock                                held while we run
+ *    .kafka_cleanshutdown                 there only between a clean stop and the next start
+ *    recovery-point-offset-checkpoint     all on disk below it, per partition
+ *    log-start-offset-checkpoint          where it is above the first segment's base offset
+ *    replication-offset-checkpoint        high watermarks
+ *    <topic>-<partition>/                 the logs
+ */
+
+#ifndef STORAGE_DATA_DIR_H
+#define STORAGE_DATA_DIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "fs.h"
+#include "uuid.h"
+
+struct data_dir;
+
+struct data_dir_identity {
+    char cluster_id[64]; /* "" in a new folder. */
+    int32_t node_id;     /* -1 in a new folder. */
+    struct uuid directory_id;
+    bool is_new;
+};
+
+/* Makes the folder if need be, locks it, reads identity, clean marker (and removes it, durably) and
+ * checkpoints. A new folder gets a random directory id, written by data_dir_set_identity(). `why` gets
+ * a sentence on failure. 0, ERR_BUSY (another process), ERR_MALFORMED, ERR_IO, ERR_NO_SPACE, … Blocks. */
+int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
+                  size_t why_size);
+
+/* Unlocks and frees; writes nothing. NULL is fine. */
+void data_dir_close(struct data_dir *dir);
+
+struct fs *data_dir_fs(const struct data_dir *dir);
+const char *data_dir_path(const struct data_dir *dir);
+const struct data_dir_identity *data_dir_identity(const struct data_dir *dir);
+bool data_dir_was_clean(const struct data_dir *dir); /* The marker was there. */
+
+/* Writes meta.properties durably. Blocks. */
+int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t node_id);
+
+enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK };
+
+/* The value read at open or set since; false if there is none. Any thread. */
+bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                         int32_t partition, int64_t *offset);
+
+/* Remembers a value for the next data_dir_write_checkpoints(). -1 forgets it. 0 or ERR_NO_MEMORY. */
+int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                            int32_t partition, int64_t offset);
+
+/* Replaces those of the three files whose content changed. Blocks. Any thread; callers wait for each
+ * other, and what was set before the call is on disk after it. */
+int data_dir_write_checkpoints(struct data_dir *dir);
+
+/* Everything was flushed and closed: leaves the marker. Blocks. */
+int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
+
+/* Renames a partition's folder to `<topic>-<partition>.<32 hex>-stray`: it belongs to another topic id
+ * than the one wanted, and is not ours to remove. One line in the trace. Blocks. */
+int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition);
+
+/* Calls `each` for every partition folder; what does not look like one is skipped, folders ending in
+ * -delete are reported with is_deleted. */
+int data_dir_list(struct data_dir *dir,
+                  int (*each)(void *context, const char *folder, struct str topic,
+                              int32_t partition, bool is_deleted),
+                  void *context);
+
+/* Renames a partition's folder to `<topic>-<partition>.<32 hex>-delete`, durably, and forgets its
+ * checkpoints: data_dir_sweep_deleted() removes it. Blocks. */
+int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition);
+
+/* Removes the folders of deleted partitions, whatever is left of them. Any thread; callers wait for each
+ * other. Blocks. */
+int data_dir_sweep_deleted(struct data_dir *dir);
+
+/* The budget of space that all logs together may reserve ahead: 1 % of the disk (DESIGN 4.2). False:
+ * it is spent. Any thread. */
+bool data_dir_take_reserve(struct data_dir *dir, int64_t bytes);
+void data_dir_give_reserve(struct data_dir *dir, int64_t bytes);
+
+#endif

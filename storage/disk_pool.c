@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "disk_pool.h"
+#include "error.h"
+
+struct disk_pool {
+    struct executor executor;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* A job was queued, or the pool is closing. */
+    struct list queued;
+    bool is_closing;
+    unsigned thread_count; /* Those that were started. */
+    pthread_t threads[];
+};
+
+static void pool_submit(struct executor *executor, struct job *job)
+{
+    struct disk_pool *pool = LIST_OWNER(executor, struct disk_pool, executor);
+
+    pthread_mutex_lock(&pool->lock);
+    list_push_back(&pool->queued, &job->node);
+    pthread_cond_signal(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* The next job; waits for one. NULL once the pool is closing and nothing is left. */
+static struct job *pool_take(struct disk_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (list_is_empty(&pool->queued) && !pool->is_closing)
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    struct list *node = list_pop_front(&pool->queued);
+    pthread_mutex_unlock(&pool->lock);
+    return node == NULL ? NULL : LIST_OWNER(node, struct job, node);
+}
+
+static void *pool_run(void *context)
+{
+    struct disk_pool *pool = context;
+    struct job *job;
+
+    while ((job = pool_take(pool)) != NULL)
+        job->run(job);
+    return NULL;
+}
+
+int disk_pool_open(struct disk_pool **pool, unsigned thread_count)
+{
+    unsigned wanted = thread_count == 0 ? 1 : thread_count;
+    struct disk_pool *opened = mem_zalloc(sizeof *opened + wanted * sizeof opened->threads[0]);
+
+    if (opened == NULL) return ERR_NO_MEMORY;
+    opened->executor.submit = pool_submit;
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->changed, NULL);
+    list_init(&opened->queued);
+    while (opened->thread_count < wanted) {
+        unsigned index = opened->thread_count;
+        char name[16];
+        if (pthread_create(&opened->threads[index], NULL, pool_run, opened) != 0) {
+            disk_pool_close(opened);
+            return ERR_IO;
+        }
+        snprintf(name, sizeof name, "disk-%u", index);
+        pthread_setname_np(opened->threads[index], name);
+        opened->thread_count++;
+    }
+    *pool = opened;
+    return 0;
+}
+
+void disk_pool_close(struct disk_pool *pool)
+{
+    if (pool == NULL) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->is_closing = true;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->thread_count; i++)
+        pthread_join(pool->threads[i], NULL);
+    assert(list_is_empty(&pool->queued));
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->lock);
+    mem_free(pool);
+}
+
+struct executor *disk_pool_executor(struct disk_pool *pool)
+{
+    return &pool->executor;
+}
+
+/* Runs one job of the lane, then queues up behind other users of the executor for the next. */
+static void lane_run(struct job *job)
+{
+    struct job_lane *lane = LIST_OWNER(job, struct job_lane, job);
+
+    pthread_mutex_lock(&lane->lock);
+    struct list *node = list_pop_front(&lane->waiting);
+    pthread_mutex_unlock(&lane->lock);
+    struct job *first = LIST_OWNER(node, struct job, node);
+    first->run(first);
+
+    pthread_mutex_lock(&lane->lock);
+    bool has_more = !list_is_empty(&lane->waiting);
+    lane->is_running = has_more;
+    if (!has_more) pthread_cond_broadcast(&lane->became_idle);
+    struct executor *executor = lane->executor;
+    /* Once idle and unlocked, the lane may be gone. */
+    pthread_mutex_unlock(&lane->lock);
+    if (has_more) executor_submit(executor, job);
+}
+
+void job_lane_init(struct job_lane *lane, struct executor *executor)
+{
+    lane->executor = executor;
+    pthread_mutex_init(&lane->lock, NULL);
+    pthread_cond_init(&lane->became_idle, NULL);
+    list_init(&lane->waiting);
+    lane->is_running = false;
+    lane->job.run = lane_run;
+}
+
+void job_lane_submit(struct job_lane *lane, struct job *job)
+{
+    pthread_mutex_lock(&lane->lock);
+    list_push_back(&lane->waiting, &job->node);
+    bool must_start = !lane->is_running;
+    lane->is_running = true;
+    pthread_mutex_unlock(&lane->lock);
+    if (must_start) executor_submit(lane->executor, &lane->job);
+}
+
+void job_lane_close(struct job_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    assert(list_is_empty(&lane->waiting));
+    while (lane->is_running)
+        pthread_cond_wait(&lane->became_idle, &lane->lock);
+    pthread_mutex_unlock(&lane->lock);
+    pthread_cond_destroy(&lane->became_idle);
+    pthread_mutex_destroy(&lane->lock);
+}

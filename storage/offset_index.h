@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A segment's offset index: where in the .log some of its batches start. Kafka's bytes.
+ *
+ *    at  size  meaning
+ *     0    4   last offset of a batch, counted from the segment's base offset
+ *     4    4   position of that batch in the .log file
+ *
+ * Entries ascend in both. Threads as in index_file.h. */
+
+#ifndef STORAGE_OFFSET_INDEX_H
+#define STORAGE_OFFSET_INDEX_H
+
+#include "index_file.h"
+
+#define OFFSET_INDEX_ENTRY_SIZE 8
+
+struct offset_index {
+    struct index_file file;
+    int64_t base_offset;
+    int64_t last_position; /* Of the last entry, 0 if there is none. Writer. */
+};
+
+struct offset_index_entry {
+    int64_t last_offset; /* Of the batch at `position`; -1 if no entry was found. */
+    int64_t position;    /* 0 if no entry was found: the segment's start. */
+};
+
+void offset_index_init(struct offset_index *index, struct fs *fs, int64_t base_offset);
+void offset_index_close(struct offset_index *index);
+
+/* Takes over a file whose segment has `log_size` bytes. Zeros at the end, which Kafka leaves when it
+ * crashes, do not count. ERR_CORRUPT_MESSAGE if it cannot be right: it must then be rebuilt. Blocks. */
+int offset_index_load(struct offset_index *index, const char *path, int64_t log_size);
+
+int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t position);
+
+/* The last entry whose offset is at most `offset`, and whose position at most `position`. */
+int offset_index_find(struct offset_index *index, const char *path, bool may_block, int64_t offset,
+                      int64_t position, struct offset_index_entry *entry);
+
+/* Drops entries of batches that end at or above `offset`. Blocks. */
+int offset_index_truncate(struct offset_index *index, const char *path, int64_t offset);
+
+#endif

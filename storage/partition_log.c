@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "partition_log_inside.h"
+#include "trace.h"
+
+size_t log_segment_at(const struct partition_log *log, int64_t offset)
+{
+    size_t low = 0;
+    size_t high = log->segment_count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (log->segments[middle]->base_offset <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void log_view(struct partition_log *log, size_t index, bool may_block, struct segment_view *view)
+{
+    struct segment *segment = log->segments[index];
+    bool is_last = index + 1 == log->segment_count;
+
+    *view = (struct segment_view){
+        .segment = segment_keep(segment),
+        .size = segment->size,
+        .end_offset = is_last ? log->end_offset : log->segments[index + 1]->base_offset,
+        .top = segment->top,
+        .may_block = may_block,
+    };
+}
+
+int log_fail(struct partition_log *log, int err, const char *doing)
+{
+    pthread_mutex_lock(&log->lock);
+    bool is_first = log->failed == 0;
+    if (is_first) log->failed = err;
+    pthread_mutex_unlock(&log->lock);
+    if (is_first)
+        trace(TRACE_ERROR, "storage",
+              "%s: %s failed: %s; it is out of use until it is opened again", log->folder, doing,
+              error_text(err));
+    return ERR_KAFKA_STORAGE_ERROR;
+}
+
+int log_reserve_segment(struct partition_log *log)
+{
+    if (log->segment_count < log->segment_capacity) return 0;
+    size_t capacity = log->segment_capacity == 0 ? 1 : log->segment_capacity * 2;
+    pthread_mutex_lock(&log->lock);
+    struct segment **segments = mem_realloc(log->segments, capacity * sizeof *segments);
+    if (segments != NULL) {
+        log->segments = segments;
+        log->segment_capacity = capacity;
+    }
+    pthread_mutex_unlock(&log->lock);
+    return segments == NULL ? ERR_NO_MEMORY : 0;
+}
+
+void log_drop_segment(struct partition_log *log, struct segment *segment)
+{
+    data_dir_give_reserve(log->dir, segment->reserve_taken);
+    segment_close_indexes(segment); /* Whoever still reads it needs the data only. */
+    segment_release(segment);
+}
+
+void log_free(struct partition_log *log)
+{
+    for (size_t i = 0; i < log->segment_count; i++)
+        log_drop_segment(log, log->segments[i]);
+    mem_free(log->segments);
+    mem_free(log->removed);
+    epoch_history_close(&log->epochs);
+    producer_history_close(log->producers);
+    pthread_mutex_destroy(&log->lock);
+    pthread_mutex_destroy(&log->flush_lock);
+    mem_free(log->folder);
+    mem_free(log->topic);
+    mem_free(log);
+}
+
+/* Closing is no promise, so failures only cost the next opening some time: whatever is not as a
+ * checkpoint left it makes that opening look at the active segment. */
+static void leave_in_order(struct partition_log *log)
+{
+    struct segment *active = log_active(log);
+
+    if (log->failed == 0) {
+        for (size_t i = 0; i < log->segment_count; i++)
+            log_trim(log, log->segments[i]);
+        if (segment_finish_time_index(active) == 0) segment_write_indexes(active, false);
+    }
+    if (log->failed != 0 || log->recovery_point != log->end_offset) {
+        int64_t recovery_point = log->recovery_point < active->base_offset ? log->recovery_point
+                                                                           : active->base_offset;
+        data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                                recovery_point);
+    }
+}
+
+void partition_log_close(struct partition_log *log)
+{
+    if (log == NULL) return;
+    leave_in_order(log);
+    log_free(log);
+}
+
+void partition_log_set_settings(struct partition_log *log, const struct topic_settings *settings)
+{
+    pthread_mutex_lock(&log->lock);
+    log->settings = *settings;
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* ---- what others see */
+
+/* The lock is part of a log that is const to its reader. */
+static pthread_mutex_t *lock_of(const struct partition_log *log)
+{
+    return (pthread_mutex_t *)(uintptr_t)&log->lock;
+}
+
+static int64_t read_offset(const struct partition_log *log, const int64_t *offset)
+{
+    pthread_mutex_lock(lock_of(log));
+    int64_t value = *offset;
+    pthread_mutex_unlock(lock_of(log));
+    return value;
+}
+
+int64_t partition_log_start_offset(const struct partition_log *log)
+{
+    return read_offset(log, &log->start_offset);
+}
+
+int64_t partition_log_end_offset(const struct partition_log *log)
+{
+    return read_offset(log, &log->end_offset);
+}
+
+int64_t partition_log_flushed_offset(const struct partition_log *log)
+{
+    return read_offset(log, &log->flushed_offset);
+}
+
+int64_t partition_log_first_open_offset(const struct partition_log *log)
+{
+    return read_offset(log, &log->first_open_offset);
+}
+
+int64_t partition_log_size_bytes(const struct partition_log *log)
+{
+    return read_offset(log, &log->size_bytes);
+}
+
+int partition_log_failed(const struct partition_log *log)
+{
+    pthread_mutex_lock(lock_of(log));
+    int failed = log->failed;
+    pthread_mutex_unlock(lock_of(log));
+    return failed;
+}
+
+const struct producer_history *partition_log_producers(const struct partition_log *log)
+{
+    return log->producers;
+}
+
+int32_t partition_log_last_epoch(const struct partition_log *log)
+{
+    pthread_mutex_lock(lock_of(log));
+    int32_t epoch = epoch_history_last(&log->epochs);
+    pthread_mutex_unlock(lock_of(log));
+    return epoch;
+}
+
+int32_t partition_log_epoch_of(const struct partition_log *log, int64_t offset)
+{
+    pthread_mutex_lock(lock_of(log));
+    int32_t epoch = epoch_history_of(&log->epochs, offset);
+    pthread_mutex_unlock(lock_of(log));
+    return epoch;
+}
+
+void partition_log_epoch_end(const struct partition_log *log, int32_t epoch, int32_t *found_epoch,
+                             int64_t *end_offset)
+{
+    pthread_mutex_lock(lock_of(log));
+    epoch_history_end_of(&log->epochs, epoch, log->end_offset, found_epoch, end_offset);
+    pthread_mutex_unlock(lock_of(log));
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Taking away: truncation, beginning anew, a higher start, deletion. All by the writer, under the flush
+ * lock, and always in this order: first nobody sees it any more, then it is gone on disk. A failure on
+ * the way leaves a log that is out of use until it is opened again. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "partition_log_inside.h"
+
+/* The recovery point must be down, on disk, before offsets below it are written a second time: what
+ * lies below it is trusted. */
+static int lower_recovery_point(struct partition_log *log, int64_t offset)
+{
+    if (log->recovery_point <= offset) return 0;
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, offset);
+    if (err == 0) err = data_dir_write_checkpoints(log->dir);
+    if (err == 0) log->recovery_point = offset;
+    return err;
+}
+
+/* Takes the segments from `index` on out of the list; the caller has their references. The first of
+ * them is returned, the others follow it in the array, which is not touched before the next append. */
+static size_t hide_segments(struct partition_log *log, size_t index)
+{
+    size_t count = log->segment_count - index;
+
+    for (size_t i = index; i < log->segment_count; i++)
+        log->size_bytes -= log->segments[i]->size;
+    log->segment_count = index;
+    return count;
+}
+
+static int remove_hidden(struct partition_log *log, struct segment **hidden, size_t count)
+{
+    int err = 0;
+
+    /* From the end, so that what a crash leaves is a log without a gap. */
+    for (size_t i = count; i > 0; i--) {
+        struct segment *segment = hidden[i - 1];
+        if (err == 0) err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
+        log_drop_segment(log, segment);
+    }
+    return err;
+}
+
+/* Publishes the lower end; the active segment ends at `position`. */
+static void publish_cut(struct partition_log *log, size_t index, int64_t offset, int64_t position,
+                        size_t *hidden_count)
+{
+    pthread_mutex_lock(&log->lock);
+    *hidden_count = hide_segments(log, index + 1);
+    struct segment *active = log->segments[index];
+    log->size_bytes -= active->size - position;
+    active->size = position;
+    active->is_closed = false;
+    segment_forget_hints(active);
+    log->end_offset = offset;
+    if (log->flushed_offset > offset) log->flushed_offset = offset;
+    if (log->start_offset > offset) log->start_offset = offset;
+    log->cuts++;
+    if (epoch_history_truncate(&log->epochs, offset)) log->epochs_are_dirty = true;
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* The segment's largest timestamp after a cut: what its time index says, and the batches behind. */
+static int find_top_again(struct partition_log *log, struct segment *active)
+{
+    struct segment_top top;
+    struct segment_view view;
+
+    pthread_mutex_lock(&log->lock);
+    log_view(log, log->segment_count - 1, true, &view);
+    pthread_mutex_unlock(&log->lock);
+    /* As if there were something behind: only then is it looked for. */
+    int64_t end_offset = view.end_offset;
+    view.end_offset = INT64_MAX;
+    int err = segment_find_top(&view, end_offset, &top);
+    segment_release(view.segment);
+    if (err != 0) return err;
+    pthread_mutex_lock(&log->lock);
+    active->top = active->newest = top;
+    pthread_mutex_unlock(&log->lock);
+    return 0;
+}
+
+static int cut_active(struct partition_log *log, int64_t offset, int64_t position)
+{
+    struct segment *active = log_active(log);
+    int err = segment_truncate(active, offset, position);
+
+    if (err != 0) return err;
+    active->flushed_size = active->flushed_size < position ? active->flushed_size : position;
+    data_dir_give_reserve(log->dir, active->reserve_taken);
+    active->reserve_taken = 0;
+    if (position == 0) active->first_timestamp = SEGMENT_TIME_UNKNOWN;
+    return find_top_again(log, active);
+}
+
+static int truncate_locked(struct partition_log *log, int64_t offset)
+{
+    struct segment_view view;
+    int64_t position;
+    size_t hidden_count = 0;
+    size_t index = log_segment_at(log, offset);
+
+    pthread_mutex_lock(&log->lock);
+    log_view(log, index, true, &view);
+    pthread_mutex_unlock(&log->lock);
+    int err = segment_find_position(&view, offset, &position);
+    if (err == 0) err = lower_recovery_point(log, offset);
+    segment_release(view.segment);
+    if (err != 0)
+        return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err : log_fail(log, err, "truncating");
+
+    publish_cut(log, index, offset, position, &hidden_count);
+    err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
+    if (err == 0) err = cut_active(log, offset, position);
+    if (err == 0) err = log_remove_snapshots(log, -1, offset);
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0) err = log_reload_producers(log);
+    /* The epochs' file may wait for the next checkpoint: above the recovery point it is not believed. */
+    return err == 0 ? 0 : log_fail(log, err, "truncating");
+}
+
+static int restart_locked(struct partition_log *log, int64_t offset)
+{
+    struct segment *created = NULL;
+    size_t hidden_count;
+
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
+                                      offset);
+    if (err == 0)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, offset);
+    if (err == 0) err = data_dir_write_checkpoints(log->dir);
+    if (err != 0)
+        return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err
+                                                           : log_fail(log, err, "beginning anew");
+    log->recovery_point = offset;
+
+    /* The old files first: the new segment may have the name of one of them. Until there is a new
+     * segment, readers find the last old one, cut to nothing. */
+    struct segment *last = log_active(log);
+    publish_cut(log, log->segment_count - 1, offset, 0, &hidden_count);
+    pthread_mutex_lock(&log->lock);
+    log->start_offset = log->flushed_offset = offset;
+    if (epoch_history_truncate(&log->epochs, 0)) log->epochs_are_dirty = true;
+    struct segment *first = log->segments[0];
+    log->segments[0] = last;
+    log->segments[log->segment_count - 1] = first;
+    hidden_count = hide_segments(log, 1);
+    pthread_mutex_unlock(&log->lock);
+    err = remove_hidden(log, &log->segments[1], hidden_count);
+    if (err == 0) err = segment_remove_files(log->fs, log->folder, last->base_offset, "");
+    if (err == 0)
+        err = segment_create(&created, log->fs, log->folder, offset, clock_wall_ms(log->clock));
+    if (err == 0) {
+        pthread_mutex_lock(&log->lock);
+        log->segments[0] = created;
+        log->folder_is_dirty = true;
+        pthread_mutex_unlock(&log->lock);
+        log_drop_segment(log, last);
+        err = log_remove_snapshots(log, -1, -1);
+    }
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0) err = log_reload_producers(log);
+    return err == 0 ? 0 : log_fail(log, err, "beginning anew");
+}
+
+int partition_log_restart_at(struct partition_log *log, int64_t offset)
+{
+    pthread_mutex_lock(&log->flush_lock);
+    int err = partition_log_failed(log) != 0 ? ERR_KAFKA_STORAGE_ERROR
+                                             : restart_locked(log, offset);
+    pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}
+
+int partition_log_truncate(struct partition_log *log, int64_t offset)
+{
+    if (offset >= log->end_offset)
+        return partition_log_failed(log) != 0 ? ERR_KAFKA_STORAGE_ERROR : 0;
+    if (offset < log->segments[0]->base_offset) return partition_log_restart_at(log, offset);
+    pthread_mutex_lock(&log->flush_lock);
+    int err = partition_log_failed(log) != 0 ? ERR_KAFKA_STORAGE_ERROR
+                                             : truncate_locked(log, offset);
+    pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}
+
+int partition_log_raise_start(struct partition_log *log, int64_t offset)
+{
+    if (offset > log->end_offset) return ERR_OFFSET_OUT_OF_RANGE;
+    if (offset <= log->start_offset) return 0;
+    pthread_mutex_lock(&log->flush_lock);
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
+                                      offset);
+    if (err == 0) {
+        pthread_mutex_lock(&log->lock);
+        log->start_offset = offset;
+        if (epoch_history_raise_start(&log->epochs, offset)) log->epochs_are_dirty = true;
+        pthread_mutex_unlock(&log->lock);
+    }
+    pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}
+
+int partition_log_delete(struct partition_log *log)
+{
+    int err = data_dir_give_up(log->dir, log->topic, log->partition);
+    log_free(log);
+    return err;
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Making the log durable. All of it under the flush lock, so one at a time, beside the writer: the list
+ * of segments may grow meanwhile, and nothing else about it changes.
+ *
+ * A flush makes the data durable, and what is needed to find it: names in the folder. Indexes, epochs
+ * and producers can all be had from the data above the recovery point again, so they need only be on
+ * disk before that point moves: at a checkpoint (DESIGN 4.4). */
+
+#include <inttypes.h>
+
+#include "alloc.h"
+#include "buffer.h"
+#include "checkpoint.h"
+#include "error.h"
+#include "partition_log_inside.h"
+#include "trace.h"
+
+/* Space is reserved for a partition that has this much data, and at most so much at once. */
+#define RESERVE_FROM_BYTES (64 * 1024)
+#define RESERVE_MAX_BYTES  (64 * 1024 * 1024)
+
+int log_trim(struct partition_log *log, struct segment *segment)
+{
+    int fd;
+    int err = 0;
+
+    if (segment->reserved_to > segment->size) {
+        err = segment_file(segment, true, &fd);
+        if (err == 0) err = log->fs->truncate(log->fs, fd, segment->size);
+    }
+    if (err == 0) segment->reserved_to = segment->size;
+    data_dir_give_reserve(log->dir, segment->reserve_taken);
+    segment->reserve_taken = 0;
+    return err;
+}
+
+/* Reserves space behind the active segment's end, as much again as it has (DESIGN 4.2): fewer, longer
+ * extents, and less to do for the file system in an append. Done here and not by the writer, since it
+ * may wait for the disk. It keeps the file's size, so the writer may go on beside it; if the segment
+ * is rolled meanwhile, the next flush gives the space back. */
+static void reserve_ahead(struct partition_log *log, struct segment *segment, int64_t size,
+                          int64_t segment_bytes)
+{
+    int64_t wanted = size < RESERVE_MAX_BYTES ? size : RESERVE_MAX_BYTES;
+    int64_t from = segment->reserved_to > size ? segment->reserved_to : size;
+    int64_t used = segment->reserve_taken - (from - size);
+    int fd;
+
+    if (used > 0) { /* Written meanwhile: no longer reserved, but used. */
+        data_dir_give_reserve(log->dir, used);
+        segment->reserve_taken -= used;
+    }
+    if (size + wanted > segment_bytes) wanted = segment_bytes - size;
+    int64_t more = size + wanted - from;
+    if (size < RESERVE_FROM_BYTES || more <= 0 || from - size > wanted / 2) return;
+    if (!data_dir_take_reserve(log->dir, more)) return;
+    if (segment_file(segment, true, &fd) == 0 && log->fs->reserve(log->fs, fd, from, more) == 0) {
+        segment->reserved_to = from + more;
+        segment->reserve_taken += more;
+    } else { /* No harm: the space is then found when it is written. */
+        data_dir_give_reserve(log->dir, more);
+    }
+}
+
+/* What one segment was when its flush began. */
+struct flushing {
+    struct segment *segment;
+    int64_t size;
+    int64_t segment_bytes;
+    bool is_closed;
+};
+
+static int sync_data(struct partition_log *log, const struct flushing *flushing)
+{
+    struct segment *segment = flushing->segment;
+    int fd;
+
+    if (segment->flushed_size >= flushing->size) return 0;
+    int err = segment_file(segment, true, &fd);
+    if (err == 0) err = log->fs->sync(log->fs, fd);
+    if (err == 0) segment->flushed_size = flushing->size;
+    return err;
+}
+
+static int flush_segment(struct partition_log *log, const struct flushing *flushing)
+{
+    struct segment *segment = flushing->segment;
+    int err = sync_data(log, flushing);
+
+    if (err != 0) return err;
+    if (!flushing->is_closed) {
+        reserve_ahead(log, segment, flushing->size, flushing->segment_bytes);
+        return 0;
+    }
+    err = log_trim(log, segment);
+    if (err == 0 && !segment->indexes_are_flushed) {
+        err = segment_write_indexes(segment, true);
+        segment->indexes_are_flushed = err == 0;
+        segment_close_indexes(segment);
+    }
+    return err;
+}
+
+/* Needs a flush nothing of the segment? Under both locks. */
+static bool is_clean(const struct segment *segment)
+{
+    return segment->is_closed && segment->flushed_size >= segment->size &&
+           segment->indexes_are_flushed && segment->reserved_to <= segment->size;
+}
+
+/* The first segment that may have something to flush, with base above `behind`; false: none. */
+static bool next_to_flush(struct partition_log *log, int64_t behind, int64_t below,
+                          struct flushing *flushing)
+{
+    size_t index;
+
+    pthread_mutex_lock(&log->lock);
+    index = log->segment_count - 1; /* The active one is never clean. */
+    while (index > 0 && log->segments[index - 1]->base_offset > behind &&
+           !is_clean(log->segments[index - 1]))
+        index--;
+    struct segment *segment = log->segments[index];
+    bool is_found = segment->base_offset > behind && segment->base_offset <= below;
+    if (is_found) {
+        *flushing = (struct flushing){ segment_keep(segment), segment->size,
+                                       log->settings.segment_bytes, segment->is_closed };
+    }
+    pthread_mutex_unlock(&log->lock);
+    return is_found;
+}
+
+/* Makes the names in the folder durable, and in a new log the folder's own. */
+static int sync_names(struct partition_log *log)
+{
+    char path[PATH_MAX];
+    int err = 0;
+
+    pthread_mutex_lock(&log->lock);
+    bool is_dirty = log->folder_is_dirty;
+    log->folder_is_dirty = false;
+    pthread_mutex_unlock(&log->lock);
+    if (log->is_new) {
+        err = fs_path(path, "%s/partition.metadata", log->folder);
+        if (err == 0) err = fs_sync_file(log->fs, path);
+        if (err == ERR_NOT_FOUND) /* A log without topic id has none. */
+            err = 0;
+    }
+    if (err == 0 && (is_dirty || log->is_new)) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0 && log->is_new) err = log->fs->sync_folder(log->fs, data_dir_path(log->dir));
+    if (err == 0) log->is_new = false;
+    return err;
+}
+
+int log_flush_locked(struct partition_log *log)
+{
+    struct flushing flushing;
+    int64_t behind = -1;
+    int err = 0;
+
+    pthread_mutex_lock(&log->lock);
+    int failed = log->failed;
+    int64_t end_offset = log->end_offset;
+    pthread_mutex_unlock(&log->lock);
+    if (failed != 0) return ERR_KAFKA_STORAGE_ERROR;
+    while (err == 0 && next_to_flush(log, behind, end_offset, &flushing)) {
+        behind = flushing.segment->base_offset;
+        err = flush_segment(log, &flushing);
+        segment_release(flushing.segment);
+    }
+    if (err == 0) err = sync_names(log);
+    if (err != 0) return log_fail(log, err, "flushing");
+    pthread_mutex_lock(&log->lock);
+    if (log->flushed_offset < end_offset) log->flushed_offset = end_offset;
+    pthread_mutex_unlock(&log->lock);
+    return 0;
+}
+
+int partition_log_flush(struct partition_log *log)
+{
+    pthread_mutex_lock(&log->flush_lock);
+    int err = log_flush_locked(log);
+    pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}
+
+int log_write_epochs(struct partition_log *log)
+{
+    char path[PATH_MAX];
+    struct buffer lines;
+
+    buffer_init(&lines);
+    pthread_mutex_lock(&log->lock);
+    bool is_dirty = log->epochs_are_dirty;
+    size_t count = log->epochs.count;
+    if (is_dirty) epoch_history_print(&log->epochs, &lines);
+    log->epochs_are_dirty = false;
+    pthread_mutex_unlock(&log->lock);
+    int err = lines.failed ? ERR_NO_MEMORY : 0;
+    if (err == 0 && is_dirty) err = fs_path(path, "%s/leader-epoch-checkpoint", log->folder);
+    if (err == 0 && is_dirty) err = checkpoint_rename(log->fs, path, &lines, count);
+    if (err != 0) {
+        pthread_mutex_lock(&log->lock);
+        log->epochs_are_dirty = true;
+        pthread_mutex_unlock(&log->lock);
+    }
+    buffer_close(&lines);
+    return err;
+}
+
+int log_write_snapshot(struct partition_log *log, int64_t offset, bool sync)
+{
+    char path[PATH_MAX];
+    struct buffer snapshot;
+
+    buffer_init(&snapshot);
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+    if (err == 0) err = producer_history_write(log->producers, &snapshot);
+    /* Torn, it is found out by its CRC, and an earlier one is used: so no rename is needed. */
+    if (err == 0) err = fs_write_file(log->fs, path, snapshot.data, snapshot.length, sync);
+    buffer_close(&snapshot);
+    return err;
+}
+
+/* The snapshot of the checkpoint before, unless a segment begins there (a truncation may need it). */
+static int remove_old_snapshot(struct partition_log *log, int64_t offset)
+{
+    char path[PATH_MAX];
+
+    if (offset < 0 || log->segments[log_segment_at(log, offset)]->base_offset == offset) return 0;
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+    if (err == 0) err = log->fs->remove(log->fs, path);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Writes what is derived from the data, so that the data need not be read again. */
+static int write_derived(struct partition_log *log)
+{
+    struct segment *active = log_active(log);
+    int64_t end_offset = log->end_offset;
+
+    int err = log->producers_are_stale ? log_reload_producers(log) : 0;
+    if (err == 0 && active->size > 0) err = segment_prepare_append(active, true);
+    if (err == 0 && active->size > 0) err = segment_finish_time_index(active);
+    if (err == 0) err = segment_write_indexes(active, true);
+    if (err == 0) err = log_write_epochs(log);
+    if (err == 0) err = log_write_snapshot(log, end_offset, true);
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, end_offset);
+    return err;
+}
+
+/* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again. */
+static bool is_at_rest(const struct partition_log *log)
+{
+    if (log->recovery_point != log->end_offset || log->epochs_are_dirty) return false;
+    return log->size_bytes == 0 || (log->snapshot_offset == log->end_offset && !log->is_new);
+}
+
+/* Nothing was appended since the last checkpoint: gives up what an active partition has. */
+static int rest(struct partition_log *log)
+{
+    struct segment *active = log_active(log);
+
+    index_file_shrink(&active->offsets.file);
+    index_file_shrink(&active->times.file);
+    return log_trim(log, active);
+}
+
+static int checkpoint_locked(struct partition_log *log)
+{
+    int64_t old_snapshot = log->snapshot_offset;
+
+    if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
+    if (is_at_rest(log)) return rest(log);
+    int err = log_flush_locked(log);
+    if (err != 0) return err;
+    err = write_derived(log);
+    /* The data is safe: without room or memory for the rest the recovery point stays where it is. */
+    if (err != 0 && err != ERR_NO_SPACE && err != ERR_NO_MEMORY)
+        return log_fail(log, err, "writing a checkpoint");
+    if (err != 0) return err;
+    log->recovery_point = log->snapshot_offset = log->end_offset;
+    if (old_snapshot != log->snapshot_offset) err = remove_old_snapshot(log, old_snapshot);
+    return err;
+}
+
+int partition_log_checkpoint(struct partition_log *log)
+{
+    pthread_mutex_lock(&log->flush_lock);
+    int err = checkpoint_locked(log);
+    pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of the partition log share; nobody else includes it.
+ *
+ * Locks, in this order: flush_lock (held across disk I/O, by calls that block), lock (never held across
+ * I/O), a segment's lock. The writer changes what `lock` guards under it, and reads it without. */
+
+#ifndef STORAGE_PARTITION_LOG_INSIDE_H
+#define STORAGE_PARTITION_LOG_INSIDE_H
+
+#include <pthread.h>
+
+#include "epoch_history.h"
+#include "partition_log.h"
+#include "segment.h"
+#include "segment_find.h"
+
+struct removed_segment {
+    int64_t base_offset;
+    int64_t due_ms; /* When its files are unlinked. */
+};
+
+struct partition_log {
+    struct fs *fs;
+    struct data_dir *dir;
+    struct clock *clock;
+    char *topic;
+    int32_t partition;
+    char *folder;
+
+    /* The writer's. */
+    struct producer_history *producers;
+    bool producers_are_stale; /* They know of batches that were not written: read them again. */
+
+    pthread_mutex_t flush_lock;
+    int64_t recovery_point;
+    int64_t snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. */
+    bool is_new;             /* Folder and partition.metadata are not known to be on disk. */
+    struct removed_segment *removed; /* Oldest first. */
+    size_t removed_count;
+
+    pthread_mutex_t lock;
+    struct topic_settings settings;
+    struct segment **segments; /* At least one; the last is the active one. */
+    size_t segment_count, segment_capacity;
+    int64_t start_offset;
+    int64_t end_offset;
+    int64_t flushed_offset;
+    int64_t first_open_offset;
+    int64_t size_bytes;
+    int failed;
+    unsigned cuts; /* Counts truncations: a search that one overtook is done again. */
+    struct epoch_history epochs;
+    bool epochs_are_dirty;
+    bool folder_is_dirty; /* Names in it are not known to be on disk. */
+};
+
+static inline struct segment *log_active(const struct partition_log *log)
+{
+    return log->segments[log->segment_count - 1];
+}
+
+/* The first segment that may hold `offset`, by index: the last with a base at or below it, or 0. */
+size_t log_segment_at(const struct partition_log *log, int64_t offset);
+
+/* What a search in segment `index` may see. Under the lock; the view has its own reference. */
+void log_view(struct partition_log *log, size_t index, bool may_block, struct segment_view *view);
+
+/* Remembers `err` by rule (4) and says so once. Returns ERR_KAFKA_STORAGE_ERROR. */
+int log_fail(struct partition_log *log, int err, const char *doing);
+
+/* Room for one more segment in the list. */
+int log_reserve_segment(struct partition_log *log);
+
+/* Closes the active segment and goes on in a new one at `base_offset`. Writer. Blocks. */
+int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms);
+
+/* Flushes; the flush lock is held. */
+int log_flush_locked(struct partition_log *log);
+
+/* Gives reserved space behind a segment's end back; nobody writes to it. Under the flush lock. */
+int log_trim(struct partition_log *log, struct segment *segment);
+
+/* Replaces the epoch file if it is not up to date; its name is then still to be synced. Under the flush
+ * lock. */
+int log_write_epochs(struct partition_log *log);
+
+/* `<offset>.snapshot` of the producers, as they are now. Writer. */
+int log_write_snapshot(struct partition_log *log, int64_t offset, bool sync);
+
+/* Removes the snapshots of offsets below `from` and above `to`. */
+int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);
+
+/* Reads the producers' state anew: the newest good snapshot at or below the end, then the headers of
+ * what was appended since. Writer. Blocks. */
+int log_reload_producers(struct partition_log *log);
+
+/* Walks the batch headers from the one that holds `from_offset` to the end. Writer. Blocks. */
+int log_walk_headers(struct partition_log *log, int64_t from_offset,
+                     int (*each)(struct partition_log *log, const struct record_batch *batch),
+                     int64_t *bytes_read);
+
+/* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
+ * Blocks. */
+int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
+                      int64_t cut_only_from, struct partition_log_recovery *recovery);
+
+/* Epochs from their file up to the recovery point, from batch headers above it. Blocks. */
+int log_load_epochs(struct partition_log *log, int64_t *bytes_read);
+
+/* The log's reference to a segment that it no longer has. */
+void log_drop_segment(struct partition_log *log, struct segment *segment);
+
+/* Frees all; files are closed, nothing is written. */
+void log_free(struct partition_log *log);
+
+#endif

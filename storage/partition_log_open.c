@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening a log: what is in its folder, whether it is the topic's, and the steps in order. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "partition_log_inside.h"
+#include "trace.h"
+
+#define METADATA_MAX_BYTES 4096
+
+/* ---- what is in the folder */
+
+struct offsets {
+    int64_t *values;
+    size_t count, capacity;
+};
+
+static int offsets_add(struct offsets *offsets, int64_t value)
+{
+    if (offsets->count == offsets->capacity) {
+        size_t capacity = offsets->capacity == 0 ? 8 : offsets->capacity * 2;
+        int64_t *values = mem_realloc(offsets->values, capacity * sizeof *values);
+        if (values == NULL) return ERR_NO_MEMORY;
+        offsets->values = values;
+        offsets->capacity = capacity;
+    }
+    offsets->values[offsets->count++] = value;
+    return 0;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+struct content {
+    struct offsets logs;
+    struct offsets indexes; /* Bases of .index files. */
+    bool has_leftovers;     /* Files that were on their way out. */
+    int64_t last_snapshot;  /* -1: none. */
+    bool has_swap;          /* Kafka died while it replaced segments by a compacted one. */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool is_leftover(const char *name)
+{
+    return ends_with(name, ".deleted") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0;
+}
+
+static int note_entry(void *context, const struct fs_entry *entry)
+{
+    struct content *content = context;
+    const char *suffix = "";
+    int64_t base = segment_parse_name(entry->name, &suffix);
+
+    if (entry->is_folder) return 0;
+    if (is_leftover(entry->name)) content->has_leftovers = true;
+    if (ends_with(entry->name, ".swap")) content->has_swap = true;
+    if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
+    if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
+    if (base > content->last_snapshot && strcmp(suffix, ".snapshot") == 0)
+        content->last_snapshot = base;
+    return 0;
+}
+
+static int remove_leftover(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    char path[PATH_MAX];
+
+    if (entry->is_folder || !is_leftover(entry->name)) return 0;
+    int err = fs_path(path, "%s/%s", log->folder, entry->name);
+    return err != 0 ? err : log->fs->remove(log->fs, path);
+}
+
+static int look_into_folder(struct partition_log *log, struct content *content)
+{
+    int err = log->fs->list(log->fs, log->folder, note_entry, content);
+
+    if (err == 0 && content->has_swap) {
+        trace(TRACE_ERROR, "storage",
+              "%s: a compaction was not completed; let Kafka complete it before it is taken over",
+              log->folder);
+        err = ERR_CORRUPT_MESSAGE;
+    }
+    if (err == 0 && content->has_leftovers)
+        err = log->fs->list(log->fs, log->folder, remove_leftover, log);
+    if (err == 0 && content->logs.count > 0)
+        qsort(content->logs.values, content->logs.count, sizeof(int64_t), compare_offsets);
+    return err;
+}
+
+/* An index in the middle of what is on disk without its log: the log is lost. (In front it would be
+ * what a crash left of a removed segment, behind of one that was never used.) */
+static int find_lost_segment(const struct partition_log *log, const struct content *content)
+{
+    const struct offsets *logs = &content->logs;
+
+    for (size_t i = 0; i < content->indexes.count && logs->count > 0; i++) {
+        int64_t base = content->indexes.values[i];
+        if (base <= logs->values[0] || base >= log->recovery_point ||
+            bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
+            continue;
+        trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is missing", log->folder, base);
+        return ERR_CORRUPT_MESSAGE;
+    }
+    return 0;
+}
+
+/* ---- partition.metadata */
+
+static int write_metadata(struct partition_log *log, const char *path, const struct uuid *topic_id)
+{
+    char id[UUID_TEXT_SIZE];
+    char text[64];
+
+    uuid_print(topic_id, id);
+    /* As Kafka writes it, without a line feed at the end. */
+    int length = snprintf(text, sizeof text, "version: 0\ntopic_id: %s", id);
+    log->is_new = true;
+    return fs_write_file(log->fs, path, text, (size_t)length, false);
+}
+
+static int parse_metadata(const char *text, struct uuid *topic_id)
+{
+    const char *line = strstr(text, "topic_id: ");
+    char id[UUID_TEXT_SIZE];
+
+    if (line == NULL || strlen(line) < strlen("topic_id: ") + UUID_TEXT_SIZE - 1)
+        return ERR_MALFORMED;
+    memcpy(id, line + strlen("topic_id: "), UUID_TEXT_SIZE - 1);
+    id[UUID_TEXT_SIZE - 1] = '\0';
+    return uuid_parse(topic_id, id);
+}
+
+static int check_metadata(struct partition_log *log, const struct uuid *topic_id)
+{
+    char path[PATH_MAX];
+    char *text = NULL;
+    size_t length;
+    struct uuid found;
+
+    if (uuid_is_zero(topic_id)) return 0;
+    int err = fs_path(path, "%s/partition.metadata", log->folder);
+    if (err == 0 && log->is_new) return write_metadata(log, path, topic_id);
+    if (err == 0) err = fs_read_file(log->fs, path, METADATA_MAX_BYTES, &text, &length);
+    if (err == 0) err = parse_metadata(text, &found);
+    mem_free(text);
+    if (err == 0) return uuid_equal(&found, topic_id) ? 0 : ERR_INCONSISTENT_TOPIC_ID;
+    /* Not there yet, or torn by a crash before the first flush. */
+    if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT)
+        err = write_metadata(log, path, topic_id);
+    return err;
+}
+
+/* ---- opening */
+
+static int create_first_segment(struct partition_log *log)
+{
+    int err = log_reserve_segment(log);
+
+    if (err == 0)
+        err = segment_create(&log->segments[0], log->fs, log->folder, log->start_offset,
+                             clock_wall_ms(log->clock));
+    if (err != 0) return err;
+    log->segment_count = 1;
+    log->end_offset = log->flushed_offset = log->start_offset;
+    log->folder_is_dirty = true;
+    return 0;
+}
+
+static struct partition_log *log_new(const struct partition_log_open_options *options)
+{
+    struct partition_log *log = mem_zalloc(sizeof *log);
+
+    if (log == NULL) return NULL;
+    log->dir = options->dir;
+    log->fs = data_dir_fs(options->dir);
+    log->clock = options->clock;
+    log->partition = options->partition;
+    log->settings = options->settings;
+    log->snapshot_offset = log->first_open_offset = -1;
+    pthread_mutex_init(&log->flush_lock, NULL);
+    pthread_mutex_init(&log->lock, NULL);
+    epoch_history_init(&log->epochs);
+    log->topic = mem_strdup(options->topic);
+    log->folder = mem_printf("%s/%s-%" PRId32, data_dir_path(options->dir), options->topic,
+                             options->partition);
+    if (log->topic == NULL || log->folder == NULL || producer_history_open(&log->producers) != 0) {
+        log_free(log);
+        return NULL;
+    }
+    return log;
+}
+
+static int make_folder(struct partition_log *log)
+{
+    int err = log->fs->make_folder(log->fs, log->folder);
+
+    log->is_new = err == 0;
+    return err == ERR_EXISTS ? 0 : err;
+}
+
+/* The checkpoints' word, as far as the files bear it out. */
+static void load_checkpoints(struct partition_log *log)
+{
+    int64_t offset;
+
+    if (data_dir_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition, &offset))
+        log->start_offset = offset;
+    if (data_dir_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                            &offset))
+        log->recovery_point = offset;
+}
+
+static int open_content(struct partition_log *log, const struct content *content,
+                        int64_t cut_only_from, struct partition_log_recovery *recovery)
+{
+    if (content->logs.count == 0) return create_first_segment(log);
+    int err = find_lost_segment(log, content);
+    if (err == 0)
+        err = log_open_segments(log, content->logs.values, content->logs.count, cut_only_from,
+                                recovery);
+    if (err == 0 && log->start_offset < log->segments[0]->base_offset)
+        log->start_offset = log->segments[0]->base_offset;
+    return err;
+}
+
+/* A checkpoint ahead of what is there: (1) does not hold for what is missing. */
+static int check_end(struct partition_log *log, int64_t cut_only_from)
+{
+    if (log->recovery_point > log->end_offset) log->recovery_point = log->end_offset;
+    if (log->end_offset < cut_only_from) return ERR_CORRUPT_MESSAGE;
+    return data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                                   log->recovery_point);
+}
+
+/* Everything that a folder that was there before may hold. */
+static int open_old(struct partition_log *log, int64_t cut_only_from,
+                    struct partition_log_recovery *recovery)
+{
+    struct content content = { .last_snapshot = -1 };
+
+    int err = look_into_folder(log, &content);
+    if (err == 0) err = open_content(log, &content, cut_only_from, recovery);
+    if (err == 0) err = check_end(log, cut_only_from);
+    if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
+    if (err == 0 && content.last_snapshot > log->end_offset)
+        err = log_remove_snapshots(log, -1, log->end_offset);
+    if (err == 0) err = log_reload_producers(log);
+    /* All that is left lies below the start: nothing of it is wanted. */
+    if (err == 0 && log->start_offset > log->end_offset)
+        err = partition_log_restart_at(log, log->start_offset);
+    mem_free(content.logs.values);
+    mem_free(content.indexes.values);
+    return err;
+}
+
+/* A folder that was made just now. Checkpoints of a log that was there before say nothing about it. */
+static int open_new(struct partition_log *log, int64_t cut_only_from)
+{
+    log->start_offset = log->recovery_point = 0;
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
+                                      -1);
+    if (err == 0) err = create_first_segment(log);
+    if (err == 0) err = check_end(log, cut_only_from);
+    return err;
+}
+
+int partition_log_open(struct partition_log **log, const struct partition_log_open_options *options,
+                       struct partition_log_recovery *recovery)
+{
+    struct partition_log *opened = log_new(options);
+
+    *recovery = (struct partition_log_recovery){ .cut_at_offset = -1 };
+    int err = opened == NULL ? ERR_NO_MEMORY : 0;
+    if (err == 0) err = make_folder(opened);
+    if (err == 0) {
+        bool is_new = opened->is_new;
+        load_checkpoints(opened);
+        err = check_metadata(opened, &options->topic_id);
+        if (err == 0)
+            err = is_new ? open_new(opened, options->cut_only_from)
+                         : open_old(opened, options->cut_only_from, recovery);
+    }
+    if (err != 0 && opened != NULL) log_free(opened);
+    if (err == 0) *log = opened;
+    return err;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading: any thread, beside the writer. A search takes a view of one segment under the lock and works
+ * on that without it. If a truncation came in between, what it found is not used: it is done again. */
+
+#include "error.h"
+#include "partition_log_inside.h"
+
+static void release_segment(void *owner)
+{
+    segment_release(owner);
+}
+
+/* A search that met a file which vanished or changed under it ran into a truncation or the end of a
+ * deleted segment; then it is to be done again. Otherwise the disk does not hold what it must. */
+static int explain(struct partition_log *log, unsigned cuts, int err)
+{
+    if (err == ERR_NEEDS_IO || err == ERR_NO_MEMORY) return err;
+    pthread_mutex_lock(&log->lock);
+    bool was_cut = log->cuts != cuts;
+    pthread_mutex_unlock(&log->lock);
+    return was_cut ? ERR_BUSY : err;
+}
+
+enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };
+
+/* Answers the read from the view's segment. */
+static int read_segment(struct partition_log *log, struct log_read *read,
+                        const struct segment_view *view, unsigned cuts, enum step *step)
+{
+    struct segment_range range;
+    int fd;
+    int err = segment_find(view, read->from_offset, read->below_offset, read->max_bytes,
+                           read->at_least_one, &range);
+
+    if (err == 0) err = segment_file(view->segment, read->may_block, &fd);
+    if (err != 0) return explain(log, cuts, err);
+    pthread_mutex_lock(&log->lock);
+    bool was_cut = log->cuts != cuts;
+    if (!was_cut && range.length > 0)
+        segment_hint_handed_out(view->segment, range.next_offset, range.position + range.length);
+    pthread_mutex_unlock(&log->lock);
+    if (was_cut) return ERR_BUSY;
+    *step = range.is_at_end ? STEP_NEXT_SEGMENT : STEP_DONE;
+    if (range.length == 0) return 0;
+    read->slice = (struct file_slice){
+        .fd = fd,
+        .offset = range.position,
+        .length = (size_t)range.length,
+        .owner = segment_keep(view->segment),
+        .release = release_segment,
+    };
+    read->next_offset = range.next_offset;
+    return 0;
+}
+
+/* Looks at one segment: the one that may hold `from_offset`, or the one behind the segment with base
+ * `behind` (-1: none was looked at). */
+static int read_step(struct partition_log *log, struct log_read *read, int64_t *behind,
+                     enum step *step)
+{
+    struct segment_view view;
+    unsigned cuts = 0;
+    bool has_segment = false;
+    int err = 0;
+
+    *step = STEP_DONE;
+    pthread_mutex_lock(&log->lock);
+    if (log->failed != 0) /* What cannot be made durable must not be seen (DESIGN 15.2, 15.7). */
+        err = ERR_KAFKA_STORAGE_ERROR;
+    else if (read->from_offset < log->start_offset || read->from_offset > log->end_offset)
+        err = ERR_OFFSET_OUT_OF_RANGE;
+    if (err == 0 && read->from_offset < log->end_offset && read->from_offset < read->below_offset) {
+        size_t index = log_segment_at(log, read->from_offset);
+        while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
+            index++;
+        has_segment = index < log->segment_count;
+        if (has_segment) log_view(log, index, read->may_block, &view);
+    }
+    cuts = log->cuts;
+    pthread_mutex_unlock(&log->lock);
+    if (err != 0 || !has_segment) return err;
+    *behind = view.segment->base_offset;
+    err = read_segment(log, read, &view, cuts, step);
+    segment_release(view.segment);
+    return err;
+}
+
+int partition_log_read(struct partition_log *log, struct log_read *read)
+{
+    enum step step = STEP_NEXT_SEGMENT;
+    int64_t behind = -1;
+    int err = 0;
+
+    read->slice = (struct file_slice){ .fd = -1 };
+    read->next_offset = read->from_offset;
+    while (err == 0 && step != STEP_DONE) {
+        err = read_step(log, read, &behind, &step);
+        if (err == ERR_BUSY) {
+            behind = -1;
+            step = STEP_AGAIN;
+            err = 0;
+        }
+    }
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND)
+        err = log_fail(log, err, "reading");
+    return err;
+}
+
+/* Calls `look` with a view of each segment, from the first that may hold `offset` on, until it returns
+ * other than 0 or *done. */
+struct search {
+    int64_t timestamp;
+    int64_t below_offset;
+    struct log_position position;
+    struct segment_top top; /* The best so far, */
+    int64_t top_base;       /* and the base of its segment. */
+};
+
+static int look_for_timestamp(struct search *search, const struct segment_view *view, bool *done)
+{
+    struct segment_record record = { -1, -1, -1 };
+
+    if (view->top.timestamp < search->timestamp) return 0;
+    int err = segment_find_timestamp(view, search->timestamp, search->below_offset, &record);
+    if (err == 0 && record.offset >= 0) {
+        search->position = (struct log_position){ record.offset, record.timestamp,
+                                                  record.leader_epoch };
+        *done = true;
+    }
+    return err;
+}
+
+static int look_for_top(struct search *search, const struct segment_view *view, bool *done)
+{
+    struct segment_top top = { -1, -1 };
+
+    (void)done;
+    if (view->top.timestamp <= search->top.timestamp) return 0;
+    int err = segment_find_top(view, search->below_offset, &top);
+    if (err == 0 && top.timestamp > search->top.timestamp) {
+        search->top = top;
+        search->top_base = view->segment->base_offset;
+    }
+    return err;
+}
+
+/* Shows `look` every segment with a base below search->below_offset, in order. ERR_BUSY if the log was
+ * cut meanwhile. */
+static int search_segments(struct partition_log *log, struct search *search, bool may_block,
+                           int (*look)(struct search *search, const struct segment_view *view,
+                                       bool *done))
+{
+    int64_t behind = -1;
+    unsigned cuts = 0;
+    bool is_first = true;
+    bool done = false;
+    int err = 0;
+
+    while (err == 0 && !done) {
+        struct segment_view view = { 0 };
+        pthread_mutex_lock(&log->lock);
+        if (log->failed != 0)
+            err = ERR_KAFKA_STORAGE_ERROR;
+        else if (!is_first && cuts != log->cuts)
+            err = ERR_BUSY;
+        size_t index = log_segment_at(log, behind);
+        while (index < log->segment_count && log->segments[index]->base_offset <= behind)
+            index++;
+        if (err == 0 && index < log->segment_count &&
+            log->segments[index]->base_offset < search->below_offset)
+            log_view(log, index, may_block, &view);
+        cuts = log->cuts;
+        pthread_mutex_unlock(&log->lock);
+        is_first = false;
+        if (err != 0 || view.segment == NULL) break;
+        behind = view.segment->base_offset;
+        err = look(search, &view, &done);
+        if (err != 0) err = explain(log, cuts, err);
+        segment_release(view.segment);
+    }
+    return err;
+}
+
+static int answer_search(struct partition_log *log, int err)
+{
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND)
+        return log_fail(log, err, "searching");
+    return err;
+}
+
+int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, int64_t below_offset,
+                                 bool may_block, struct log_position *position)
+{
+    struct search search;
+    int err;
+
+    do {
+        search = (struct search){ .timestamp = timestamp,
+                                  .below_offset = below_offset,
+                                  .position = { -1, -1, -1 } };
+        err = search_segments(log, &search, may_block, look_for_timestamp);
+    } while (err == ERR_BUSY);
+    if (err == 0) *position = search.position;
+    return answer_search(log, err);
+}
+
+/* Turns the batch that holds the largest timestamp into the record. */
+static int find_top_record(struct partition_log *log, struct search *search, bool may_block)
+{
+    struct segment_view view;
+    struct segment_record record = { -1, -1, -1 };
+
+    if (search->top.timestamp < 0) return 0;
+    pthread_mutex_lock(&log->lock);
+    unsigned cuts = log->cuts;
+    log_view(log, log_segment_at(log, search->top_base), may_block, &view);
+    pthread_mutex_unlock(&log->lock);
+    int err = segment_find_timestamp(&view, search->top.timestamp, search->below_offset, &record);
+    if (err != 0) err = explain(log, cuts, err);
+    segment_release(view.segment);
+    if (err == 0)
+        search->position = (struct log_position){ record.offset, record.timestamp,
+                                                  record.leader_epoch };
+    return err;
+}
+
+int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_offset,
+                                     bool may_block, struct log_position *position)
+{
+    struct search search;
+    int err;
+
+    do {
+        search = (struct search){ .below_offset = below_offset,
+                                  .position = { -1, -1, -1 },
+                                  .top = { -1, -1 } };
+        err = search_segments(log, &search, may_block, look_for_top);
+        if (err == 0) err = find_top_record(log, &search, may_block);
+    } while (err == ERR_BUSY);
+    if (err == 0) *position = search.position;
+    return answer_search(log, err);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bringing the segments of a log in order when it is opened (DESIGN 4.4).
+ *
+ *  (1) Below the recovery point everything is on disk and right: it is not read. A missing index is
+ *      rebuilt from batch headers.
+ *  (2) From there on each batch is checked: whole, its CRC, its offsets. The log ends in front of the
+ *      first that is not right; whatever is behind goes, also later segments.
+ *  (3) What was checked and kept, and what was cut, is on disk before the log is used: a second crash
+ *      cannot bring back what is gone. */
+
+#include <inttypes.h>
+
+#include "alloc.h"
+#include "batch_scan.h"
+#include "error.h"
+#include "partition_log_inside.h"
+#include "trace.h"
+
+#define CRC_BUFFER_BYTES (256 * 1024)
+
+struct recovering {
+    struct partition_log *log;
+    struct partition_log_recovery *recovery;
+    int64_t cut_only_from;
+    uint8_t *buffer;     /* For CRCs. */
+    int64_t next_offset; /* No batch may begin below it. */
+};
+
+/* A scan of one segment. */
+struct segment_scan {
+    struct segment *segment;
+    int64_t check_from; /* Batches that end at or above it are checked. */
+    int64_t end;        /* Where the good batches end, */
+    bool is_bad;        /* and whether something follows. */
+};
+
+static bool is_in_order(const struct recovering *recovering, const struct segment *segment,
+                        const struct record_batch *batch)
+{
+    return batch->base_offset >= recovering->next_offset &&
+           batch->base_offset >= segment->base_offset &&
+           record_batch_last_offset(batch) - segment->base_offset <= INT32_MAX;
+}
+
+/* Goes through the batches from `position` on and indexes them. */
+static int scan_batches(struct recovering *recovering, struct segment_scan *scan, int64_t position)
+{
+    struct partition_log *log = recovering->log;
+    struct segment *segment = scan->segment;
+    struct batch_scan batches;
+    struct record_batch batch;
+    int fd;
+
+    scan->end = position;
+    int err = segment_prepare_append(segment, true);
+    if (err == 0) err = segment_file(segment, true, &fd);
+    if (err != 0) return err;
+    batch_scan_init(&batches, log->fs, fd, position, segment->size, true);
+    while (err == 0) {
+        err = batch_scan_next(&batches, &batch, &position);
+        if (err == 0 && !is_in_order(recovering, segment, &batch)) err = ERR_CORRUPT_MESSAGE;
+        if (err == 0 && record_batch_last_offset(&batch) >= scan->check_from)
+            err = batch_scan_check_crc(&batches, &batch, position, recovering->buffer,
+                                       CRC_BUFFER_BYTES);
+        if (err == 0)
+            err = segment_index_batch(segment, &batch, position,
+                                      log->settings.index_interval_bytes);
+        if (err == 0) {
+            recovering->next_offset = record_batch_last_offset(&batch) + 1;
+            scan->end = position + (int64_t)batch.size;
+        }
+    }
+    recovering->recovery->bytes_read += batches.bytes_read;
+    scan->is_bad = err == ERR_CORRUPT_MESSAGE;
+    return err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE ? 0 : err;
+}
+
+/* Where to begin a scan so that it passes the recovery point: at the last indexed batch below it. The
+ * indexes are cut there. 0 and empty indexes if they cannot help. */
+static int find_scan_start(struct recovering *recovering, struct segment *segment,
+                           int64_t recovery_point, bool indexes_are_good, int64_t *start)
+{
+    struct offset_index_entry entry = { -1, 0 };
+    struct record_batch batch;
+    struct batch_scan scan;
+    char index_path[PATH_MAX], time_path[PATH_MAX];
+    int64_t position;
+    int fd;
+
+    *start = 0;
+    if (!indexes_are_good || recovery_point <= segment->base_offset)
+        return segment_reset_indexes(segment);
+    int err = segment_path(segment->folder, segment->base_offset, ".index", index_path);
+    if (err == 0)
+        err = segment_path(segment->folder, segment->base_offset, ".timeindex", time_path);
+    if (err == 0)
+        err = offset_index_find(&segment->offsets, index_path, true, recovery_point - 1,
+                                segment->size - 1, &entry);
+    if (err == 0) err = segment_file(segment, true, &fd);
+    if (err == 0 && entry.position > 0) {
+        batch_scan_init(&scan, segment->fs, fd, entry.position, segment->size, true);
+        err = batch_scan_next(&scan, &batch, &position);
+        if (err == 0 && record_batch_last_offset(&batch) != entry.last_offset)
+            err = ERR_CORRUPT_MESSAGE;
+    }
+    if (err == 0) err = offset_index_truncate(&segment->offsets, index_path, recovery_point);
+    if (err == 0) err = time_index_truncate(&segment->times, time_path, recovery_point);
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND) {
+        recovering->recovery->indexes_rebuilt++;
+        return segment_reset_indexes(segment);
+    }
+    if (err == 0) {
+        *start = entry.position;
+        segment->newest = (struct segment_top){ segment->times.last.timestamp,
+                                                segment->times.last.offset };
+        if (entry.position > 0 && batch.base_offset > recovering->next_offset)
+            recovering->next_offset = batch.base_offset;
+    }
+    return err;
+}
+
+/* Leaves the indexes complete, in the page cache, and their files closed. */
+static int complete_indexes(struct segment *segment)
+{
+    int err = segment_finish_time_index(segment);
+
+    if (err == 0) err = segment_write_indexes(segment, false);
+    segment_close_indexes(segment);
+    segment->top = segment->newest;
+    return err;
+}
+
+/* By (1): only what is missing beside the log is made again. */
+static int trust_segment(struct recovering *recovering, struct segment *segment,
+                         bool indexes_are_good)
+{
+    struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
+
+    segment->flushed_size = segment->size;
+    segment->indexes_are_flushed = indexes_are_good;
+    if (indexes_are_good) return 0;
+    recovering->recovery->indexes_rebuilt++;
+    int64_t next_offset = recovering->next_offset;
+    int err = scan_batches(recovering, &scan, 0);
+    recovering->next_offset = next_offset;
+    if (err == 0 && scan.is_bad)
+        trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".log is damaged at position %" PRId64,
+              segment->folder, segment->base_offset, scan.end);
+    return err != 0 ? err : complete_indexes(segment);
+}
+
+static int sync_segment(struct partition_log *log, struct segment *segment)
+{
+    int fd;
+    int err = segment_file(segment, true, &fd);
+
+    if (err == 0) err = log->fs->sync(log->fs, fd);
+    if (err == 0) segment->flushed_size = segment->size;
+    return err;
+}
+
+/* May the log be cut at `offset`, in segment `index`? */
+static int check_cut(const struct recovering *recovering, size_t index, int64_t offset)
+{
+    const struct partition_log *log = recovering->log;
+    bool is_last = true;
+
+    if (recovering->cut_only_from < 0) return 0;
+    for (size_t i = index + 1; i < log->segment_count; i++)
+        is_last = is_last && log->segments[i]->size == 0;
+    if (is_last && offset >= recovering->cut_only_from) return 0;
+    trace(TRACE_ERROR, "storage",
+          "%s: a bad batch at offset %" PRId64 " lies below what was acknowledged", log->folder,
+          offset);
+    return ERR_CORRUPT_MESSAGE;
+}
+
+/* By (2): the log ends in segment `index`, at `scan->end`. */
+static int cut(struct recovering *recovering, size_t index, const struct segment_scan *scan)
+{
+    struct partition_log *log = recovering->log;
+    struct segment *segment = log->segments[index];
+    int64_t cut_bytes = segment->size - scan->end;
+    size_t removed = log->segment_count - index - 1;
+    int fd;
+
+    int err = check_cut(recovering, index, recovering->next_offset);
+    if (err == 0) err = segment_file(segment, true, &fd);
+    if (err == 0) err = log->fs->truncate(log->fs, fd, scan->end);
+    if (err != 0) return err;
+    segment->size = segment->reserved_to = scan->end;
+    while (err == 0 && log->segment_count > index + 1) {
+        struct segment *last = log->segments[log->segment_count - 1];
+        cut_bytes += last->size;
+        err = segment_remove_files(log->fs, log->folder, last->base_offset, "");
+        segment_release(last);
+        log->segment_count--;
+    }
+    recovering->recovery->cut_bytes += cut_bytes;
+    recovering->recovery->cut_at_offset = recovering->next_offset;
+    trace(TRACE_WARN, "storage",
+          "%s: cut at offset %" PRId64 ": %" PRId64 " bytes behind it are not whole or not right, "
+          "%zu segments removed",
+          log->folder, recovering->next_offset, cut_bytes, removed);
+    if (err == 0) err = sync_segment(log, segment);
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    return err;
+}
+
+/* By (2) and (3). */
+static int recover_segment(struct recovering *recovering, size_t index, bool indexes_are_good)
+{
+    struct partition_log *log = recovering->log;
+    struct segment *segment = log->segments[index];
+    struct segment_scan scan = { .segment = segment, .check_from = log->recovery_point };
+    int64_t start = 0;
+
+    /* A segment that begins below the end of the one before is not its continuation. */
+    bool is_misplaced = segment->base_offset < recovering->next_offset;
+    if (!is_misplaced) recovering->next_offset = segment->base_offset;
+    int err = find_scan_start(recovering, segment, log->recovery_point, indexes_are_good, &start);
+    if (err == 0 && recovering->buffer == NULL) {
+        recovering->buffer = mem_alloc(CRC_BUFFER_BYTES);
+        err = recovering->buffer == NULL ? ERR_NO_MEMORY : 0;
+    }
+    if (err == 0) err = scan_batches(recovering, &scan, start);
+    if (err == 0) err = complete_indexes(segment);
+    segment->indexes_are_flushed = false;
+    recovering->recovery->was_recovered |= segment->size > 0;
+    if (err == 0 && scan.is_bad)
+        err = cut(recovering, index, &scan);
+    else if (err == 0 && recovering->next_offset > log->recovery_point)
+        err = sync_segment(log, segment);
+    else
+        segment->flushed_size = segment->size;
+    return err;
+}
+
+/* After a clean stop the recovery point is the end. */
+static bool is_in_order_as_it_is(const struct partition_log *log)
+{
+    const struct segment *active = log_active(log);
+
+    return data_dir_was_clean(log->dir) && log->recovery_point >= active->base_offset &&
+           (log->recovery_point == active->base_offset) == (active->size == 0);
+}
+
+static int bring_in_order(struct recovering *recovering, const bool *indexes_are_good)
+{
+    struct partition_log *log = recovering->log;
+    bool is_clean = is_in_order_as_it_is(log);
+    int err = 0;
+
+    recovering->next_offset = log->segments[0]->base_offset;
+    for (size_t i = 0; i < log->segment_count && err == 0; i++) {
+        bool is_last = i + 1 == log->segment_count;
+        int64_t end = is_last ? INT64_MAX : log->segments[i + 1]->base_offset;
+        if (is_clean || end <= log->recovery_point) {
+            err = trust_segment(recovering, log->segments[i], indexes_are_good[i]);
+            recovering->next_offset = is_last ? log->recovery_point : end;
+        } else {
+            err = recover_segment(recovering, i, indexes_are_good[i]);
+        }
+    }
+    log->end_offset = log->flushed_offset = recovering->next_offset;
+    /* What lies above the last checkpoint is on disk now, but perhaps not the names that lead to it: the
+     * first flush sees to that. */
+    if (!is_clean && (log->end_offset > log->recovery_point || log->recovery_point == 0)) {
+        log->is_new = true;
+        if (log->flushed_offset > log->recovery_point) log->flushed_offset = log->recovery_point;
+    }
+    return err;
+}
+
+/* Nobody else has them yet; whoever needs a file opens it again. */
+static void close_files(struct partition_log *log)
+{
+    log->size_bytes = 0;
+    for (size_t i = 0; i < log->segment_count; i++) {
+        struct segment *segment = log->segments[i];
+        segment->is_closed = i + 1 < log->segment_count;
+        log->size_bytes += segment->size;
+        if (segment->fd >= 0) log->fs->close(log->fs, segment->fd);
+        segment->fd = -1;
+    }
+}
+
+int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
+                      int64_t cut_only_from, struct partition_log_recovery *recovery)
+{
+    struct recovering recovering = {
+        .log = log,
+        .recovery = recovery,
+        .cut_only_from = cut_only_from,
+    };
+    int64_t now_ms = clock_wall_ms(log->clock);
+    bool *indexes_are_good = mem_calloc(count, sizeof *indexes_are_good);
+    int err = indexes_are_good == NULL ? ERR_NO_MEMORY : 0;
+
+    for (size_t i = 0; i < count && err == 0; i++) {
+        struct segment *segment = NULL;
+        err = log_reserve_segment(log);
+        if (err == 0)
+            err = segment_open(&segment, log->fs, log->folder, bases[i], now_ms,
+                               &indexes_are_good[i]);
+        if (err == 0) log->segments[log->segment_count++] = segment;
+    }
+    if (err == 0) err = bring_in_order(&recovering, indexes_are_good);
+    mem_free(recovering.buffer);
+    mem_free(indexes_are_good);
+    close_files(log);
+    return err;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is derived from the batches of a log: its leader epochs and its producers. Both have files that
+ * say all up to some offset; what came later is had from the batches' headers again. */
+
+#include <string.h>
+
+#include "alloc.h"
+#include "batch_scan.h"
+#include "error.h"
+#include "partition_log_inside.h"
+
+#define EPOCHS_MAX_BYTES (16 << 20)
+
+int log_walk_headers(struct partition_log *log, int64_t from_offset,
+                     int (*each)(struct partition_log *log, const struct record_batch *batch),
+                     int64_t *bytes_read)
+{
+    int err = 0;
+
+    if (from_offset >= log->end_offset) return 0;
+    for (size_t i = log_segment_at(log, from_offset); i < log->segment_count && err == 0; i++) {
+        struct segment_view view;
+        struct record_batch batch;
+        struct batch_scan scan;
+        int64_t position = 0;
+        int fd;
+
+        pthread_mutex_lock(&log->lock);
+        log_view(log, i, true, &view);
+        pthread_mutex_unlock(&log->lock);
+        err = segment_file(view.segment, true, &fd);
+        if (err == 0) err = segment_find_position(&view, from_offset, &position);
+        if (err == 0) batch_scan_init(&scan, log->fs, fd, position, view.size, true);
+        while (err == 0) {
+            err = batch_scan_next(&scan, &batch, &position);
+            if (err == 0)
+                err = each(log, &batch);
+            else
+                *bytes_read += scan.bytes_read;
+        }
+        segment_release(view.segment);
+        /* Below the recovery point the disk may have lost something: what is left counts. */
+        if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = 0;
+    }
+    return err;
+}
+
+static int add_epoch(struct partition_log *log, const struct record_batch *batch)
+{
+    pthread_mutex_lock(&log->lock);
+    int err = epoch_history_reserve(&log->epochs);
+    if (err == 0 && epoch_history_begin(&log->epochs, batch->leader_epoch, batch->base_offset))
+        log->epochs_are_dirty = true;
+    pthread_mutex_unlock(&log->lock);
+    return err;
+}
+
+int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
+{
+    int64_t recovery_point = log->recovery_point;
+    char path[PATH_MAX];
+    char *text = NULL;
+    size_t length;
+
+    int err = fs_path(path, "%s/leader-epoch-checkpoint", log->folder);
+    if (err == 0) err = fs_read_file(log->fs, path, EPOCHS_MAX_BYTES, &text, &length);
+    if (err == 0) err = epoch_history_parse(&log->epochs, text, length);
+    mem_free(text);
+    if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT) {
+        recovery_point = 0;
+        err = 0;
+    }
+    if (err != 0) return err;
+    /* The file may know of an end that a truncation took away. */
+    if (recovery_point < log->end_offset && epoch_history_truncate(&log->epochs, recovery_point))
+        log->epochs_are_dirty = true;
+    if (epoch_history_truncate(&log->epochs, log->end_offset)) log->epochs_are_dirty = true;
+    err = log_walk_headers(log, recovery_point, add_epoch, bytes_read);
+    if (epoch_history_raise_start(&log->epochs, log->start_offset)) log->epochs_are_dirty = true;
+    return err;
+}
+
+static int add_producer(struct partition_log *log, const struct record_batch *batch)
+{
+    return producer_history_add(log->producers, batch);
+}
+
+struct snapshot_search {
+    int64_t at_most;
+    int64_t found; /* -1: none. */
+};
+
+static int note_snapshot(void *context, const struct fs_entry *entry)
+{
+    struct snapshot_search *search = context;
+    const char *suffix = "";
+    int64_t offset = segment_parse_name(entry->name, &suffix);
+
+    if (strcmp(suffix, ".snapshot") == 0 && offset <= search->at_most && offset > search->found)
+        search->found = offset;
+    return 0;
+}
+
+/* Reads the snapshot at `offset`; ERR_CORRUPT_MESSAGE or ERR_NOT_FOUND: look for an earlier one. */
+static int read_snapshot(struct partition_log *log, int64_t offset)
+{
+    char path[PATH_MAX];
+    char *data = NULL;
+    size_t length;
+
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+    if (err == 0) err = fs_read_file(log->fs, path, INT32_MAX, &data, &length);
+    if (err == 0) err = producer_history_read(log->producers, data, length);
+    mem_free(data);
+    return err == ERR_LIMIT ? ERR_CORRUPT_MESSAGE : err;
+}
+
+/* The newest good snapshot at or below the end; *from is its offset, or the log's start. */
+static int load_snapshot(struct partition_log *log, int64_t *from)
+{
+    struct snapshot_search search = { log->end_offset, log->end_offset };
+    int err;
+
+    producer_history_clear(log->producers);
+    log->snapshot_offset = -1;
+    /* After a clean stop it is the one at the end, which needs no search. */
+    while ((err = read_snapshot(log, search.found)) != 0) {
+        if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;
+        search.at_most = search.found - 1;
+        search.found = -1;
+        err = log->fs->list(log->fs, log->folder, note_snapshot, &search);
+        if (err != 0) return err;
+        if (search.found < 0) {
+            *from = log->start_offset;
+            return 0;
+        }
+    }
+    *from = log->snapshot_offset = search.found;
+    return 0;
+}
+
+int log_reload_producers(struct partition_log *log)
+{
+    int64_t from = 0;
+    int64_t bytes_read = 0;
+
+    log->producers_are_stale = true;
+    int err = load_snapshot(log, &from);
+    if (err == 0) err = log_walk_headers(log, from, add_producer, &bytes_read);
+    if (err != 0) return err;
+    log->producers_are_stale = false;
+    pthread_mutex_lock(&log->lock);
+    log->first_open_offset = producer_history_first_open(log->producers);
+    pthread_mutex_unlock(&log->lock);
+    return 0;
+}
+
+struct snapshot_removal {
+    struct partition_log *log;
+    int64_t from, to;
+};
+
+static int remove_snapshot(void *context, const struct fs_entry *entry)
+{
+    struct snapshot_removal *removal = context;
+    struct partition_log *log = removal->log;
+    const char *suffix = "";
+    char path[PATH_MAX];
+    int64_t offset = segment_parse_name(entry->name, &suffix);
+
+    if (strcmp(suffix, ".snapshot") != 0 || offset < 0 ||
+        (offset >= removal->from && offset <= removal->to))
+        return 0;
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+    return err != 0 ? err : log->fs->remove(log->fs, path);
+}
+
+int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to)
+{
+    struct snapshot_removal removal = { log, from, to };
+
+    return log->fs->list(log->fs, log->folder, remove_snapshot, &removal);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What one partition remembers of each idempotent producer: its epoch and its last five batches.
+ *
+ *  (1) A repeat of one of the last five batches is answered with its original offset.
+ *  (2) The next batch begins at last sequence + 1 (after 2^31-1 comes 0); a new epoch begins at 0;
+ *      anything else is out of order. With nothing remembered, any sequence is accepted (KIP-360).
+ *  (3) A lower epoch than the last one is fenced.
+ *  (4) The state survives: snapshot files in Kafka's format (which know each producer's last
+ *      batch), and replay of the log above the snapshot.
+ *
+ * Not shared between threads; the partition log guards it. */
+
+#ifndef STORAGE_PRODUCER_HISTORY_H
+#define STORAGE_PRODUCER_HISTORY_H
+
+#include "buffer.h"
+#include "record_batch.h"
+
+struct producer_history;
+
+int producer_history_open(struct producer_history **history); /* 0 or ERR_NO_MEMORY */
+void producer_history_close(struct producer_history *history); /* NULL is fine. */
+
+struct producer_verdict {
+    int err;             /* 0: append it, or it is a repeat. */
+    bool is_repeat;      /* Nothing to append: answer with these. */
+    int64_t base_offset;
+    int64_t last_offset;
+    int64_t timestamp;
+};
+
+/* May this batch, sent by a client, be appended? ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,
+ * ERR_INVALID_PRODUCER_EPOCH, ERR_INVALID_TXN_STATE, ERR_INVALID_RECORD. A batch without producer
+ * id is always fine. Changes nothing. */
+void producer_history_check(const struct producer_history *history,
+                            const struct record_batch *batch, struct producer_verdict *verdict);
+
+/* Remembers a batch that is in the log at batch->base_offset (also when the log is replayed;
+ * control batches end transactions). 0 or ERR_NO_MEMORY, with nothing changed. */
+int producer_history_add(struct producer_history *history, const struct record_batch *batch);
+
+/* First offset of the oldest open transaction, or -1. */
+int64_t producer_history_first_open(const struct producer_history *history);
+
+/* Forgets producers without open transaction that wrote nothing since (timestamps of their
+ * batches). */
+void producer_history_expire(struct producer_history *history, int64_t before_ms);
+
+/* Forgets what lies at or above `offset` (the log was truncated): everything; replay from a
+ * snapshot. */
+void producer_history_clear(struct producer_history *history);
+
+size_t producer_history_count(const struct producer_history *history);
+
+/* The file `<20-digit offset>.snapshot`: version 1, CRC-32C, entries; Kafka's bytes exactly.
+ * Reading replaces the content; ERR_CORRUPT_MESSAGE or ERR_NO_MEMORY leave it as it was. */
+int producer_history_write(const struct producer_history *history, struct buffer *out);
+int producer_history_read(struct producer_history *history, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <inttypes.h>
+
+#include "alloc.h"
+#include "batch_scan.h"
+#include "error.h"
+#include "segment_find.h"
+#include "trace.h"
+
+/* How many reads of headers a search may take to find its end. */
+#define HEADER_READS_MAX 128
+
+/* Below this many bytes, walking headers is cheaper than searching the index. */
+#define WALK_BYTES (16 * 1024)
+
+/* A batch larger than this is not read on a loop, and neither is a compressed one (DESIGN 2.2). */
+#define INLINE_BATCH_MAX (64 * 1024)
+
+static int index_find(const struct segment_view *view, int64_t offset, int64_t position,
+                      struct offset_index_entry *entry)
+{
+    struct segment *segment = view->segment;
+    char path[PATH_MAX];
+    int err = 0;
+
+    /* The index may be ahead of what is published. */
+    if (position > view->size - 1) position = view->size - 1;
+    if (view->may_block) err = segment_path(segment->folder, segment->base_offset, ".index", path);
+    if (err == 0)
+        err = offset_index_find(&segment->offsets, path, view->may_block, offset, position, entry);
+    return err;
+}
+
+/* Walks from scan->position to the first batch that ends at or above `offset`, and stops there. */
+static int walk_to(struct batch_scan *scan, int64_t offset, struct record_batch *batch)
+{
+    int64_t position;
+    int err;
+
+    do {
+        err = batch_scan_next(scan, batch, &position);
+    } while (err == 0 && record_batch_last_offset(batch) < offset);
+    if (err == 0) scan->position = position;
+    return err;
+}
+
+/* Is at the scan's position the batch that the index says is there? */
+static int check_entry(struct batch_scan *scan, const struct offset_index_entry *entry)
+{
+    struct record_batch batch;
+    int64_t position;
+    int err = batch_scan_next(scan, &batch, &position);
+
+    if (err == 0 && record_batch_last_offset(&batch) != entry->last_offset)
+        err = ERR_CORRUPT_MESSAGE;
+    scan->position = entry->position;
+    return err;
+}
+
+/* Sets the scan to the first batch that ends at or above `offset`; ERR_NOT_FOUND if there is none. */
+static int seek(const struct segment_view *view, struct batch_scan *scan, int64_t offset)
+{
+    struct segment *segment = view->segment;
+    struct offset_index_entry entry;
+    struct record_batch batch;
+
+    scan->position = 0;
+    if (view->size == 0) return ERR_NOT_FOUND;
+    if (offset <= segment->base_offset || segment_hint(segment, offset, &scan->position))
+        return scan->position < view->size ? 0 : ERR_NOT_FOUND;
+
+    int err = 0;
+    if (view->size > WALK_BYTES) {
+        err = index_find(view, offset, INT64_MAX, &entry);
+        if (err == 0 && entry.position > 0) {
+            scan->position = entry.position;
+            err = check_entry(scan, &entry);
+        }
+    }
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND) {
+        /* A wrong index costs time, never an answer (DESIGN 4.4). */
+        if (!view->may_block) return ERR_NEEDS_IO;
+        trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".index is wrong at offset %" PRId64,
+              segment->folder, segment->base_offset, offset);
+        scan->position = 0;
+        err = 0;
+    }
+    if (err == 0) err = walk_to(scan, offset, &batch);
+    return err;
+}
+
+/* The end of a range, while it grows batch by batch. */
+struct growth {
+    int64_t start;
+    int64_t max_bytes;
+    int64_t below_offset;
+    int64_t end;
+    int64_t next_offset;
+};
+
+/* Takes the batch at the scan's position if it is in range; ERR_NOT_FOUND when nothing more is. */
+static int grow(struct growth *growth, struct batch_scan *scan, bool at_any_size)
+{
+    struct record_batch batch;
+    int64_t position;
+    int err = batch_scan_next(scan, &batch, &position);
+
+    if (err != 0) return err;
+    if (record_batch_last_offset(&batch) >= growth->below_offset ||
+        (scan->position - growth->start > growth->max_bytes && !at_any_size))
+        return ERR_NOT_FOUND;
+    growth->end = scan->position;
+    growth->next_offset = record_batch_last_offset(&batch) + 1;
+    return 0;
+}
+
+/* Skips to the last place in range that a hint or the index knows. */
+static int skip(const struct segment_view *view, struct growth *growth, struct batch_scan *scan)
+{
+    struct offset_index_entry entry;
+    struct record_batch batch;
+    int64_t position;
+    int64_t limit = growth->start + growth->max_bytes;
+
+    if (segment_hint(view->segment, growth->below_offset, &position) && position > growth->end &&
+        position <= limit && position <= view->size) {
+        growth->end = scan->position = position;
+        growth->next_offset = growth->below_offset;
+        return 0;
+    }
+    if ((limit < view->size ? limit : view->size) - growth->end <= WALK_BYTES) return 0;
+    int err = index_find(view, growth->below_offset - 1, limit, &entry);
+    if (err != 0 || entry.position <= growth->end) return err == ERR_NEEDS_IO ? 0 : err;
+    scan->position = entry.position;
+    err = batch_scan_next(scan, &batch, &position);
+    if (err == 0 && record_batch_last_offset(&batch) == entry.last_offset) {
+        growth->end = position;
+        growth->next_offset = batch.base_offset;
+    } else if (err == ERR_CORRUPT_MESSAGE) {
+        err = 0; /* A wrong index: walk instead. */
+    }
+    scan->position = growth->end;
+    return err;
+}
+
+int segment_find(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
+                 size_t max_bytes, bool at_least_one, struct segment_range *range)
+{
+    struct batch_scan scan;
+    int fd;
+
+    int err = segment_file(view->segment, view->may_block, &fd);
+    if (err != 0) return err;
+    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
+    err = seek(view, &scan, from_offset);
+    if (err != 0 && err != ERR_NOT_FOUND) return err;
+    *range = (struct segment_range){ scan.position, 0, from_offset, err == ERR_NOT_FOUND };
+    if (err == ERR_NOT_FOUND) return 0;
+
+    /* All of the rest: no batch needs to be looked at. */
+    if (below_offset >= view->end_offset && (uint64_t)(view->size - scan.position) <= max_bytes) {
+        range->length = view->size - scan.position;
+        range->next_offset = view->end_offset;
+        return 0;
+    }
+
+    struct growth growth = {
+        .start = scan.position,
+        .max_bytes = max_bytes > INT32_MAX ? INT32_MAX : (int64_t)max_bytes,
+        .below_offset = below_offset,
+        .end = scan.position,
+        .next_offset = from_offset,
+    };
+    err = grow(&growth, &scan, at_least_one);
+    if (err == 0) err = skip(view, &growth, &scan);
+    while (err == 0 && scan.reads < HEADER_READS_MAX)
+        err = grow(&growth, &scan, false);
+    range->length = growth.end - growth.start;
+    range->next_offset = growth.next_offset;
+    /* What was found is an answer, whatever came behind it; only nothing at all is not. */
+    return err == ERR_NOT_FOUND || range->length > 0 ? 0 : err;
+}
+
+int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position)
+{
+    struct batch_scan scan;
+    int fd;
+
+    int err = segment_file(view->segment, view->may_block, &fd);
+    if (err != 0) return err;
+    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
+    err = seek(view, &scan, offset);
+    if (err == ERR_NOT_FOUND)
+        scan.position = view->size;
+    else if (err != 0)
+        return err;
+    *position = scan.position;
+    return 0;
+}
+
+/* The first record of a batch in memory that is not older than `timestamp` and lies in range. */
+static int find_record(const struct record_batch *batch, int64_t timestamp, int64_t below_offset,
+                       struct segment_record *found)
+{
+    struct record_walk *walk = NULL;
+    struct record record;
+
+    int err = record_walk_open(&walk, batch, INT64_MAX);
+    while (err == 0) {
+        err = record_walk_next(walk, &record);
+        if (err == 0 && record.offset >= below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && record.timestamp >= timestamp) {
+            *found = (struct segment_record){ record.offset, record.timestamp,
+                                              batch->leader_epoch };
+            break;
+        }
+    }
+    record_walk_close(walk);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* The same for one in the file. */
+static int find_record_at(const struct segment_view *view, int fd,
+                          const struct record_batch *header, int64_t position, int64_t timestamp,
+                          int64_t below_offset, struct segment_record *found)
+{
+    struct fs *fs = view->segment->fs;
+    struct record_batch batch = *header;
+    size_t got = 0;
+
+    if (batch.attributes & BATCH_LOG_APPEND_TIME) {
+        *found = (struct segment_record){ batch.base_offset, batch.max_timestamp,
+                                          batch.leader_epoch };
+        return 0;
+    }
+    if (!view->may_block &&
+        (batch.size > INLINE_BATCH_MAX || (batch.attributes & BATCH_CODEC_MASK) != 0))
+        return ERR_NEEDS_IO;
+    uint8_t *data = mem_alloc(batch.size);
+    if (data == NULL) return ERR_NO_MEMORY;
+    int err = view->may_block ? fs->read(fs, fd, data, batch.size, position, &got)
+                              : fs->read_nowait(fs, fd, data, batch.size, position, &got);
+    if (err == 0 && got < batch.size) err = ERR_CORRUPT_MESSAGE;
+    batch.data = data;
+    if (err == 0) err = find_record(&batch, timestamp, below_offset, found);
+    mem_free(data);
+    return err;
+}
+
+static int time_find(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
+                     struct time_index_entry *entry)
+{
+    struct segment *segment = view->segment;
+    char path[PATH_MAX];
+    int err = 0;
+
+    if (view->may_block)
+        err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
+    if (err == 0)
+        err = time_index_find(&segment->times, path, view->may_block, timestamp, below_offset,
+                              entry);
+    return err;
+}
+
+int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
+                           struct segment_record *record)
+{
+    struct segment_record found = { -1, -1, -1 };
+    struct time_index_entry entry;
+    struct record_batch batch;
+    struct batch_scan scan;
+    int64_t position;
+    int fd;
+
+    int err = segment_file(view->segment, view->may_block, &fd);
+    if (err == 0) /* Nothing up to its offset is new enough. */
+        err = time_find(view, timestamp, INT64_MAX, &entry);
+    if (err != 0) return err;
+    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
+    err = seek(view, &scan, entry.offset);
+    while (err == 0 && found.offset < 0) {
+        err = batch_scan_next(&scan, &batch, &position);
+        if (err == 0 && batch.base_offset >= below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && batch.max_timestamp >= timestamp)
+            err = find_record_at(view, fd, &batch, position, timestamp, below_offset, &found);
+    }
+    if (err == 0 || err == ERR_NOT_FOUND) {
+        *record = found;
+        err = 0;
+    }
+    return err;
+}
+
+int segment_find_top(const struct segment_view *view, int64_t below_offset, struct segment_top *top)
+{
+    struct time_index_entry time_entry;
+    struct offset_index_entry entry;
+    struct record_batch batch;
+    struct batch_scan scan;
+    int64_t position;
+    int fd;
+
+    if (below_offset >= view->end_offset) {
+        *top = view->top;
+        return 0;
+    }
+    int err = segment_file(view->segment, view->may_block, &fd);
+    if (err == 0) err = time_find(view, INT64_MAX, below_offset, &time_entry);
+    if (err == 0) /* The time index covers everything up to an entry of the offset index. */
+        err = index_find(view, below_offset - 1, INT64_MAX, &entry);
+    if (err != 0) return err;
+    struct segment_top found = { time_entry.timestamp, time_entry.offset };
+    batch_scan_init(&scan, view->segment->fs, fd, entry.position, view->size, view->may_block);
+    while (err == 0) {
+        err = batch_scan_next(&scan, &batch, &position);
+        if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && batch.max_timestamp > found.timestamp)
+            found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
+    }
+    if (err == ERR_NOT_FOUND) {
+        *top = found;
+        err = 0;
+    }
+    return err;
+}

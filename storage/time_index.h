@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A segment's time index: how far its timestamps had come at which offset. Kafka's bytes.
+ *
+ *    at  size  meaning
+ *     0    8   largest timestamp so far
+ *     8    4   last offset of the batch that holds it, counted from the segment's base offset
+ *
+ * Entries ascend in both. Threads as in index_file.h. */
+
+#ifndef STORAGE_TIME_INDEX_H
+#define STORAGE_TIME_INDEX_H
+
+#include "index_file.h"
+
+#define TIME_INDEX_ENTRY_SIZE 12
+
+struct time_index_entry {
+    int64_t timestamp; /* -1 if no entry was found. */
+    int64_t offset;    /* The segment's base offset if no entry was found. */
+};
+
+struct time_index {
+    struct index_file file;
+    int64_t base_offset;
+    struct time_index_entry last; /* Writer. */
+};
+
+void time_index_init(struct time_index *index, struct fs *fs, int64_t base_offset);
+void time_index_close(struct time_index *index);
+
+/* Takes over a file, without zeros at its end. ERR_CORRUPT_MESSAGE if it cannot be right. Blocks. */
+int time_index_load(struct time_index *index, const char *path);
+
+/* Adds an entry, unless its timestamp is no news. */
+int time_index_append(struct time_index *index, int64_t timestamp, int64_t offset);
+
+/* The last entry whose timestamp is below `timestamp` and whose offset is below `below_offset`. */
+int time_index_find(struct time_index *index, const char *path, bool may_block, int64_t timestamp,
+                    int64_t below_offset, struct time_index_entry *entry);
+
+/* Drops entries of offsets at or above `offset`. Blocks. */
+int time_index_truncate(struct time_index *index, const char *path, int64_t offset);
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What Metadata promises to clients. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api_calls.h"
+#include "clock.h"
+
+#define NOT_ASKED INT32_MIN
+
+static void check_brokers(const struct metadata_response *response, int16_t version)
+{
+    assert_in_version(version, response->brokers.count, 1);
+    const struct metadata_response_broker *broker = &response->brokers.items[0];
+    assert_true(str_equals_text(broker->host, "127.0.0.1"));
+    assert_in_version(version, broker->port, shared_broker_port());
+    assert_true(str_is_null(broker->rack));
+    if (version >= 1) assert_in_version(version, response->controller_id, broker->node_id);
+    if (version >= 2) assert_true(response->cluster_id.length > 0);
+    assert_in_version(version, response->cluster_authorized_operations, NOT_ASKED);
+    assert_in_version(version, response->error_code, 0);
+}
+
+static void check_partition(const struct metadata_response_partition *partition, int32_t node,
+                            int32_t index, int16_t version)
+{
+    assert_in_version(version, partition->error_code, 0);
+    assert_in_version(version, partition->partition_index, index);
+    assert_in_version(version, partition->leader_id, node);
+    if (version >= 7) assert_true(partition->leader_epoch >= 0);
+    assert_in_version(version, partition->replica_nodes.count, 1);
+    assert_in_version(version, partition->replica_nodes.items[0], node);
+    assert_in_version(version, partition->isr_nodes.count, 1);
+    assert_in_version(version, partition->isr_nodes.items[0], node);
+    assert_in_version(version, partition->offline_replicas.count, 0);
+}
+
+TEST(every_version_names_broker_topic_and_leaders)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 3);
+    for (int16_t version = 0; version <= METADATA_NEWEST; version++) {
+        struct metadata_request request = metadata_request_empty();
+        make_array(client, &metadata_request_topic_shape, 1, &request.topics);
+        request.topics.items[0].name = topic.name;
+        struct metadata_response response;
+        client_call(client, METADATA, version, &request, &response);
+        check_brokers(&response, version);
+        assert_in_version(version, response.topics.count, 1);
+        struct metadata_response_topic *answer = &response.topics.items[0];
+        assert_in_version(version, answer->error_code, 0);
+        assert_true(str_equal(answer->name, topic.name));
+        assert_in_version(version, answer->is_internal, false);
+        assert_in_version(version, answer->topic_authorized_operations, NOT_ASKED);
+        if (version >= 10) assert_false(uuid_is_zero(&answer->topic_id)); /* V7 */
+        assert_in_version(version, answer->partitions.count, 3);
+        for (int32_t i = 0; i < 3; i++)
+            check_partition(&answer->partitions.items[i], response.brokers.items[0].node_id, i,
+                            version);
+    }
+    client_close(client);
+}
+
+static bool names_topic(const struct metadata_response *response, struct str name)
+{
+    for (int32_t i = 0; i < response->topics.count; i++)
+        if (str_equal(response->topics.items[i].name, name)) return true;
+    return false;
+}
+
+TEST(null_means_all_topics_and_an_empty_list_means_none)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    for (int16_t version = 1; version <= METADATA_NEWEST; version++) {
+        struct metadata_request request = metadata_request_empty();
+        struct metadata_response response;
+        request.topics.count = -1;
+        client_call(client, METADATA, version, &request, &response);
+        assert_true(names_topic(&response, topic.name));
+
+        request.topics.count = 0;
+        client_call(client, METADATA, version, &request, &response);
+        assert_in_version(version, response.topics.count, 0);
+        assert_in_version(version, response.brokers.count, 1);
+    }
+    client_close(client);
+}
+
+TEST(in_version_0_an_empty_list_means_all_topics)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct metadata_request request = metadata_request_empty();
+    request.topics.count = 0;
+    struct metadata_response response;
+    client_call(client, METADATA, 0, &request, &response);
+    assert_true(names_topic(&response, topic.name));
+    client_close(client);
+}
+
+/* E22. */
+TEST(an_unknown_topic_is_not_created_unless_the_request_allows_it)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct str name = topic_name_new();
+    for (int round = 0; round < 3; round++) {
+        for (int16_t version = 4; version <= METADATA_NEWEST; version++) {
+            struct metadata_response_topic answer = metadata_of(client, version, name, NULL, false);
+            assert_in_version(version, answer.error_code, 3);
+            assert_true(str_equal(answer.name, name));
+            assert_in_version(version, answer.partitions.count, 0);
+            assert_true(uuid_is_zero(&answer.topic_id));
+        }
+    }
+    client_close(client);
+}
+
+static void await_auto_created(struct test_client *client, int16_t version, struct str name)
+{
+    int64_t deadline_us = clock_monotonic_us(clock_real()) + 30 * INT64_C(1000000);
+    struct metadata_response_topic answer = metadata_of(client, version, name, NULL, true);
+    if (answer.error_code != 3 && answer.error_code != 5)
+        fail_msg("version %d: the first answer is %d", version, answer.error_code);
+    while (answer.error_code != 0) {
+        if (clock_monotonic_us(clock_real()) > deadline_us)
+            fail_msg("version %d: still %d", version, answer.error_code);
+        answer = metadata_of(client, version, name, NULL, true);
+    }
+    assert_in_version(version, answer.partitions.count, 1);
+}
+
+/* E22: clients retry 3 and 5 alike, and go on as soon as it is 0. */
+TEST(an_unknown_topic_is_created_when_the_request_allows_it)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    for (int16_t version = 0; version <= METADATA_NEWEST; version++)
+        await_auto_created(client, version, topic_name_new());
+    client_close(client);
+}
+
+TEST(a_topic_created_by_asking_for_it_takes_records)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = { .name = topic_name_new(), .partition_count = 1 };
+    await_auto_created(client, 9, topic.name);
+    topic.id = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false).topic_id;
+    produce_some(client, topic, 0, 2);
+    assert_int_equal(end_offset(client, topic, 0), 2);
+    client_close(client);
+}
+
+TEST(with_auto_creation_off_an_unknown_topic_stays_unknown)
+{
+    static const char *const settings[] = { "auto.create.topics.enable=false", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    for (int round = 0; round < 3; round++)
+        assert_int_equal(
+            metadata_of(client, METADATA_NEWEST, STR_LITERAL("nobody"), NULL, true).error_code, 3);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+TEST(auto_created_topics_have_as_many_partitions_as_the_broker_says)
+{
+    static const char *const settings[] = { "num.partitions=4", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct metadata_response_topic answer;
+    do {
+        answer = metadata_of(client, METADATA_NEWEST, STR_LITERAL("wide"), NULL, true);
+    } while (answer.error_code == 3 || answer.error_code == 5);
+    assert_int_equal(answer.error_code, 0);
+    assert_int_equal(answer.partitions.count, 4);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+TEST(a_name_that_is_not_legal_is_refused_and_not_created)
+{
+    static char too_long[251];
+    memset(too_long, 'x', sizeof too_long - 1);
+    const char *const names[] = {
+        "", ".", "..", "a/b", "a b", "a\nb", "\xc3\xa9", "a:b", too_long
+    };
+    struct test_client *client = client_open(shared_broker_port());
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (int allow = 0; allow <= 1; allow++) {
+            struct metadata_response_topic answer = metadata_of(
+                client, METADATA_NEWEST, str_from(names[i]), NULL, allow != 0);
+            if (answer.error_code != 17) fail_msg("\"%s\": %d", names[i], answer.error_code);
+            assert_true(str_equals_text(answer.name, names[i]));
+        }
+    }
+    client_close(client);
+}
+
+TEST(a_topic_is_found_by_its_id)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 2);
+    for (int16_t version = 12; version <= METADATA_NEWEST; version++) {
+        struct metadata_response_topic answer = metadata_of(client, version, STR_NULL, &topic.id,
+                                                            false);
+        assert_in_version(version, answer.error_code, 0);
+        assert_true(str_equal(answer.name, topic.name));
+        assert_in_version(version, answer.partitions.count, 2);
+    }
+    client_close(client);
+}
+
+TEST(an_id_that_nobody_has_is_unknown)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    const struct uuid id = { { 1, 2, 3, 4, 5, 6, 7, 8 } };
+    for (int16_t version = 12; version <= METADATA_NEWEST; version++) {
+        struct metadata_response_topic answer = metadata_of(client, version, STR_NULL, &id, true);
+        assert_in_version(version, answer.error_code, 100);
+        assert_true(uuid_equal(&answer.topic_id, &id));
+        assert_true(str_is_null(answer.name));
+    }
+    client_close(client);
+}
+
+/* E30. */
+TEST(a_topic_that_is_created_again_has_another_id)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 3);
+    topic_delete(client, topic);
+    while (topic_exists(client, topic.name)) {}
+
+    struct create_topics_request request = create_request(client, topic.name);
+    assert_int_equal(create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code, 0);
+    struct metadata_response_topic again;
+    do {
+        again = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false);
+    } while (again.error_code != 0);
+    assert_false(uuid_is_zero(&again.topic_id));
+    assert_false(uuid_equal(&again.topic_id, &topic.id));
+    int16_t error = metadata_of(client, METADATA_NEWEST, STR_NULL, &topic.id, false).error_code;
+    assert_int_equal(error, 100);
+
+    struct topic reborn = { topic.name, again.topic_id, 1 };
+    assert_int_equal(end_offset(client, reborn, 0), 0);
+    client_close(client);
+}
+
+TEST(a_topic_that_is_asked_for_twice_is_answered_once)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct metadata_request request = metadata_request_empty();
+    make_array(client, &metadata_request_topic_shape, 2, &request.topics);
+    request.topics.items[0].name = topic.name;
+    request.topics.items[1].name = topic.name;
+    struct metadata_response response;
+    client_call(client, METADATA, METADATA_NEWEST, &request, &response);
+    assert_int_equal(response.topics.count, 1);
+    client_close(client);
+}
+
+TEST(known_and_unknown_topics_are_answered_beside_each_other)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct metadata_request request = metadata_request_empty();
+    request.allow_auto_topic_creation = false;
+    make_array(client, &metadata_request_topic_shape, 3, &request.topics);
+    request.topics.items[0].name = topic_name_new();
+    request.topics.items[1].name = topic.name;
+    request.topics.items[2].name = STR_LITERAL("a/b");
+    struct metadata_response response;
+    client_call(client, METADATA, METADATA_NEWEST, &request, &response);
+    assert_int_equal(response.topics.count, 3);
+    for (int32_t i = 0; i < 3; i++) {
+        struct metadata_response_topic *answer = &response.topics.items[i];
+        if (str_equal(answer->name, topic.name))
+            assert_int_equal(answer->error_code, 0);
+        else if (str_equals_text(answer->name, "a/b"))
+            assert_int_equal(answer->error_code, 17);
+        else
+            assert_int_equal(answer->error_code, 3);
+    }
+    client_close(client);
+}
+
+/* Without an authorizer everything is allowed: what Kafka answers, a bit per operation. */
+TEST(operations_are_told_when_they_are_asked_for)
+{
+    enum { ON_TOPIC = 0x0df8, ON_CLUSTER = 0x1fa0 };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    for (int16_t version = 8; version <= METADATA_NEWEST; version++) {
+        struct metadata_request request = metadata_request_empty();
+        make_array(client, &metadata_request_topic_shape, 1, &request.topics);
+        request.topics.items[0].name = topic.name;
+        request.include_topic_authorized_operations = true;
+        request.include_cluster_authorized_operations = version <= 10;
+        struct metadata_response response;
+        client_call(client, METADATA, version, &request, &response);
+        assert_in_version(version, response.topics.items[0].topic_authorized_operations, ON_TOPIC);
+        assert_in_version(version, response.cluster_authorized_operations,
+                          version <= 10 ? ON_CLUSTER : NOT_ASKED);
+    }
+    client_close(client);
+}
+
+TEST(a_hundred_partitions_are_all_told_in_order)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 100);
+    struct metadata_response_topic answer = metadata_of(client, METADATA_NEWEST, topic.name, NULL,
+                                                        false);
+    assert_int_equal(answer.partitions.count, 100);
+    for (int32_t i = 0; i < 100; i++)
+        assert_int_equal(answer.partitions.items[i].partition_index, i);
+    client_close(client);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What holds through kill -9 and through a polite stop. */
+
+#include "api_calls.h"
+
+/* Appends `count` batches of different sizes; they are what `sent` holds afterwards. */
+static void append_different(struct test_client *client, struct topic topic, int32_t partition,
+                             struct records *sent, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sent[i] = batch_build(&client->arena, (struct batch){ .record_count = 1 + i % 7,
+                                                              .value_bytes = 1 + 613 * (i % 40),
+                                                              .is_keyed = true });
+        produce(client, topic, partition, sent[i]);
+    }
+}
+
+static void assert_log_holds(struct test_client *client, struct topic topic, int32_t partition,
+                             const struct records *sent, int count)
+{
+    int64_t offset = 0;
+    struct fetch_response_partition answer = fetch(client, topic, partition, 0);
+    assert_int_equal(answer.error_code, 0);
+    assert_int_equal(records_batch_count(answer.records), count);
+    for (int i = 0; i < count; i++) {
+        struct records batch = records_batch(answer.records, i);
+        assert_int_equal(batch_base_offset(batch), offset);
+        assert_same_batch(batch, sent[i]);
+        offset = batch_last_offset(batch) + 1;
+    }
+    assert_int_equal(end_offset(client, topic, partition), offset);
+}
+
+enum { KILL, STOP, WAYS };
+
+static void end_broker(struct test_broker *broker, int way)
+{
+    if (way == KILL)
+        test_broker_kill(broker);
+    else
+        test_broker_stop(broker);
+}
+
+TEST(acknowledged_records_are_the_same_bytes_after_a_restart)
+{
+    enum { BATCHES = 100, ROUNDS = 4 };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *clients[ROUNDS + 1]; /* Closed at the end: what was sent is theirs. */
+    clients[0] = client_open(broker.port);
+    struct topic topic = topic_new(clients[0], 3);
+    static struct records sent[BATCHES * (ROUNDS + 1)];
+    append_different(clients[0], topic, 2, sent, BATCHES);
+    for (int round = 1; round <= ROUNDS; round++) {
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker);
+        clients[round] = client_open(broker.port);
+        assert_log_holds(clients[round], topic, 2, sent, round * BATCHES);
+        assert_int_equal(end_offset(clients[round], topic, 0), 0);
+        append_different(clients[round], topic, 2, sent + round * BATCHES, BATCHES);
+    }
+    for (int i = 0; i <= ROUNDS; i++)
+        client_close(clients[i]);
+    test_broker_stop(&broker);
+}
+
+/* DESIGN 7.5, E42: "unknown topic" makes a producer drop its records. */
+TEST(a_restarted_broker_never_says_that_a_topic_is_unknown)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 50);
+    produce_some(client, topic, 7, 1);
+    client_close(client);
+    for (int round = 0; round < 6; round++) {
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker); /* Returns with the first connection that is accepted. */
+        client = client_open(broker.port);
+        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, topic.name, NULL,
+                                                          true);
+        assert_int_equal(seen.error_code, 0);
+        assert_true(uuid_equal(&seen.topic_id, &topic.id));
+        assert_int_equal(seen.partitions.count, 50);
+        for (int32_t i = 0; i < 50; i++)
+            assert_int_equal(seen.partitions.items[i].error_code, 0);
+        struct records batch = batch_build(&client->arena, (struct batch){ 0 });
+        struct produce_response_partition produced = produce_to(client, PRODUCE_NEWEST, topic, 7,
+                                                                -1, batch);
+        assert_int_equal(produced.error_code, 0);
+        assert_int_equal(produced.base_offset, round + 1);
+        client_close(client);
+    }
+    test_broker_stop(&broker);
+}
+
+/* ---- producers ---- */
+
+static struct records sequence(struct test_client *client, int64_t producer_id, int16_t epoch,
+                               int32_t first)
+{
+    return batch_build(&client->arena, (struct batch){ .is_idempotent = true,
+                                                       .producer_id = producer_id,
+                                                       .producer_epoch = epoch,
+                                                       .base_sequence = first,
+                                                       .record_count = 2 });
+}
+
+/* E16. Seven batches of two records: offsets and sequences are equal. */
+TEST(the_last_five_batches_of_a_producer_are_known_after_kill)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    int64_t producer_id = producer_id_new(client);
+    for (int32_t first = 0; first < 14; first += 2)
+        assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 3, first)), first);
+    client_close(client);
+    test_broker_kill(&broker);
+    test_broker_start(&broker);
+
+    client = client_open(broker.port);
+    for (int32_t first = 4; first < 14; first += 2)
+        assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 3, first)), first);
+    assert_int_equal(end_offset(client, topic, 0), 14);
+    int16_t error =
+        produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 3, 2)).error_code;
+    if (error != 45 && error != 46) fail_msg("the sixth last: %d", error);
+    error = produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 3, 16)).error_code;
+    assert_int_equal(error, 45);
+    error = produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 2, 14)).error_code;
+    assert_int_equal(error, 47);
+    assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 3, 14)), 14);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* E16: a snapshot in Kafka's format has room for the newest batch. */
+TEST(the_newest_batch_of_a_producer_is_known_after_a_polite_stop)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    int64_t producer_id = producer_id_new(client);
+    for (int32_t first = 0; first < 6; first += 2)
+        produce(client, topic, 0, sequence(client, producer_id, 0, first));
+    client_close(client);
+    for (int round = 0; round < 3; round++) {
+        test_broker_stop(&broker);
+        test_broker_start(&broker);
+        client = client_open(broker.port);
+        assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 0, 4)), 4);
+        assert_int_equal(end_offset(client, topic, 0), 6);
+        int16_t error =
+            produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 0, 8)).error_code;
+        assert_int_equal(error, 45);
+        client_close(client);
+    }
+    test_broker_stop(&broker);
+}
+
+TEST(producer_ids_are_never_given_twice)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    int64_t last = -1;
+    for (int round = 0; round < 6; round++) {
+        struct test_client *client = client_open(broker.port);
+        for (int i = 0; i < 3; i++) {
+            int64_t producer_id = producer_id_new(client);
+            assert_true(producer_id > last);
+            last = producer_id;
+        }
+        client_close(client);
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker);
+    }
+    test_broker_stop(&broker);
+}
+
+/* ---- topics ---- */
+
+TEST(topics_and_their_settings_survive_and_deleted_ones_do_not)
+{
+    static const struct topic_setting settings[] = { { "max.message.bytes", "1000" },
+                                                     { NULL, NULL } };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic kept = topic_new_with(client, 2, settings);
+    struct topic gone = topic_new(client, 2);
+    produce_some(client, gone, 0, 5);
+    topic_delete(client, gone);
+    client_close(client);
+    for (int round = 0; round < 4; round++) {
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker);
+        client = client_open(broker.port);
+        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, kept.name, NULL,
+                                                          false);
+        assert_int_equal(seen.error_code, 0);
+        assert_true(uuid_equal(&seen.topic_id, &kept.id));
+        assert_int_equal(seen.partitions.count, 2);
+        struct records large = batch_build(&client->arena, (struct batch){ .value_bytes = 1000 });
+        assert_int_equal(produce_to(client, 9, kept, 0, -1, large).error_code, 10);
+        assert_false(topic_exists(client, gone.name));
+        client_close(client);
+    }
+
+    client = client_open(broker.port);
+    struct create_topics_request request = create_request(client, gone.name);
+    assert_int_equal(create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code, 0);
+    gone.id = metadata_of(client, METADATA_NEWEST, gone.name, NULL, false).topic_id;
+    assert_int_equal(end_offset(client, gone, 0), 0);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* E29. */
+TEST(leader_epochs_never_go_back_and_old_ones_are_fenced)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    int32_t last = -1;
+    for (int round = 0; round < 5; round++) {
+        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, topic.name, NULL,
+                                                          false);
+        assert_int_equal(seen.error_code, 0);
+        int32_t epoch = seen.partitions.items[0].leader_epoch;
+        assert_true(epoch >= last);
+        last = epoch;
+        produce_some(client, topic, 0, 1);
+        if (epoch > 0) {
+            struct fetch_request request = fetch_request(client, topic, 0, 0);
+            request.topics.items[0].partitions.items[0].current_leader_epoch = epoch - 1;
+            assert_int_equal(fetch_with(client, FETCH_NEWEST, &request).error_code, 74);
+        }
+        client_close(client);
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker);
+        client = client_open(broker.port);
+    }
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* ---- at work ---- */
+
+/* The oracle is one sentence: what was acknowledged is readable. */
+TEST(a_kill_in_the_middle_of_work_loses_nothing_that_was_acknowledged)
+{
+    enum { ROUNDS = 5, REQUESTS = 300 };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *keeper = client_open(broker.port);
+    struct topic topic = topic_new(keeper, 1);
+    int64_t acknowledged = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct test_client *client = client_open(broker.port);
+        struct records batch = batch_build(&client->arena, (struct batch){ .value_bytes = 3000 });
+        struct produce_request request = produce_request(client, topic, 0, batch);
+        request.acks = round % 2 == 0 ? 1 : -1;
+        for (int i = 0; i < REQUESTS; i++)
+            client_send(client, PRODUCE, 9, &request);
+        int answers = 1 + (int)(test_seed() + (uint64_t)round * 97) % REQUESTS;
+        for (int i = 0; i < answers; i++) {
+            struct produce_response response;
+            client_receive(client, PRODUCE, 9, &response);
+            struct produce_response_partition *answer =
+                &response.responses.items[0].partition_responses.items[0];
+            assert_int_equal(answer->error_code, 0);
+            acknowledged = answer->base_offset + 1;
+        }
+        test_broker_kill(&broker);
+        client_close(client);
+        test_broker_start(&broker);
+
+        client = client_open(broker.port);
+        int64_t end = end_offset(client, topic, 0);
+        assert_true(end >= acknowledged);
+        struct fetch_response_partition answer = fetch(client, topic, 0, 0);
+        assert_int_equal(answer.error_code, 0);
+        int32_t count = records_batch_count(answer.records);
+        assert_int_equal(count, end);
+        for (int32_t i = 0; i < count; i++)
+            assert_int_equal(batch_base_offset(records_batch(answer.records, i)), i);
+        acknowledged = end;
+        client_close(client);
+    }
+    client_close(keeper);
+    test_broker_stop(&broker);
+}
+
+TEST(a_polite_stop_does_not_wait_for_fetches_that_wait)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    struct fetch_request request = fetch_request(client, topic, 0, 0);
+    request.max_wait_ms = INT32_MAX;
+    request.min_bytes = 1;
+    client_send(client, FETCH, FETCH_NEWEST, &request);
+    struct test_client *idle = client_open(broker.port);
+    assert_true(topic_exists(idle, topic.name));
+    test_broker_stop(&broker);
+    client_close(idle);
+    client_close(client);
+}
+
+/* Whoever got an answer finds its records; the others may not know. */
+TEST(a_polite_stop_in_the_middle_of_work_loses_nothing_that_was_acknowledged)
+{
+    enum { REQUESTS = 400 };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    struct records batch = batch_build(&client->arena, (struct batch){ .value_bytes = 2000 });
+    struct produce_request request = produce_request(client, topic, 0, batch);
+    for (int i = 0; i < REQUESTS; i++)
+        client_send(client, PRODUCE, 9, &request);
+    struct produce_response response;
+    client_receive(client, PRODUCE, 9, &response);
+    test_broker_ask_to_stop(&broker);
+    int64_t acknowledged = 1;
+    while (client_receive_unless_closed(client, PRODUCE, 9, &response)) {
+        struct produce_response_partition *answer =
+            &response.responses.items[0].partition_responses.items[0];
+        if (answer->error_code == 0) acknowledged = answer->base_offset + 1;
+    }
+    test_broker_wait(&broker);
+    test_broker_start(&broker);
+
+    struct test_client *next = client_open(broker.port);
+    int64_t end = end_offset(next, topic, 0);
+    assert_true(end >= acknowledged && end <= REQUESTS);
+    assert_int_equal(records_batch_count(fetch(next, topic, 0, 0).records), end);
+    client_close(next);
+    client_close(client);
+    test_broker_stop(&broker);
+}

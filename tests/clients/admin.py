@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""librdkafka's admin client against a broker: topics created, listed, refused, deleted.
+
+    admin.py HOST:PORT
+"""
+
+import os
+import sys
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker import Checks, wait_until
+
+TIMEOUT = 30
+
+
+def outcome(futures):
+    """Per topic None, or the code of the error."""
+    result = {}
+    for topic, future in futures.items():
+        try:
+            future.result(TIMEOUT)
+            result[topic] = None
+        except KafkaException as failure:
+            result[topic] = failure.args[0].code()
+    return result
+
+
+def main(bootstrap):
+    check = Checks()
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    prefix = "admin-%d" % os.getpid()
+    plain, many, dry = prefix + "-plain", prefix + "-many", prefix + "-dry"
+
+    def create(topics, **options):
+        return outcome(admin.create_topics(topics, operation_timeout=TIMEOUT, **options))
+
+    def delete(names):
+        return outcome(admin.delete_topics(names, operation_timeout=TIMEOUT))
+
+    got = create([NewTopic(plain, 1, 1),
+                  NewTopic(many, 7, 1, config={"retention.ms": "1000000", "cleanup.policy": "delete"})])
+    check.that("two topics are created by one request", got == {plain: None, many: None}, got)
+
+    topics = admin.list_topics(timeout=TIMEOUT).topics
+    check.that("the cluster's metadata lists them", plain in topics and many in topics, list(topics))
+    check.that("with as many partitions as asked for",
+               sorted(topics[many].partitions) == list(range(7)), topics[many].partitions)
+    check.that("each with a leader and itself in sync",
+               all(p.leader >= 0 and p.replicas == p.isrs == [p.leader] and p.error is None
+                   for p in topics[many].partitions.values()))
+    metadata = admin.list_topics(timeout=TIMEOUT)
+    check.that("the controller is one of the brokers", metadata.controller_id in metadata.brokers,
+               metadata.controller_id)
+    check.that("the broker is told as it was reached",
+               bootstrap in ["%s:%d" % (b.host, b.port) for b in metadata.brokers.values()],
+               metadata.brokers)
+
+    got = create([NewTopic(plain, 1, 1)])
+    check.that("a name that exists is refused", got == {plain: KafkaError.TOPIC_ALREADY_EXISTS}, got)
+    got = create([NewTopic("no/good", 1, 1)])
+    check.that("a name that is not legal is refused",
+               got == {"no/good": KafkaError.TOPIC_EXCEPTION}, got)
+    got = create([NewTopic(dry, 1, 30)])
+    check.that("more replicas than brokers are refused",
+               got == {dry: KafkaError.INVALID_REPLICATION_FACTOR}, got)
+    got = create([NewTopic(dry, 1, 1, config={"no.such.setting": "1"})])
+    check.that("an unknown setting is refused", got == {dry: KafkaError.INVALID_CONFIG}, got)
+    got = create([NewTopic(dry, 2, 1)], validate_only=True)
+    check.that("a dry run succeeds", got == {dry: None}, got)
+    check.that("and creates nothing", dry not in admin.list_topics(timeout=TIMEOUT).topics)
+    broker_id = metadata.controller_id
+    got = create([NewTopic(dry, 2, replica_assignment=[[broker_id], [broker_id]])])
+    check.that("replicas may be placed by hand", got == {dry: None}, got)
+    got = create([NewTopic(prefix + "-elsewhere", 1, replica_assignment=[[4711]])])
+    check.that("but not on brokers that do not exist",
+               got == {prefix + "-elsewhere": KafkaError.INVALID_REPLICA_ASSIGNMENT}, got)
+
+    got = delete([plain, many, prefix + "-missing"])
+    check.that("topics are deleted, and what is missing is told",
+               got == {plain: None, many: None,
+                       prefix + "-missing": KafkaError.UNKNOWN_TOPIC_OR_PART}, got)
+    wait_until(lambda: not {plain, many} & set(admin.list_topics(timeout=TIMEOUT).topics), TIMEOUT,
+               "deleted topics to leave the list")
+    check.that("deleted topics leave the list", True)
+    got = create([NewTopic(many, 2, 1)])
+    check.that("a deleted name can be used again", got == {many: None}, got)
+    check.that("with its new number of partitions",
+               len(admin.list_topics(many, timeout=TIMEOUT).topics[many].partitions) == 2)
+    got = delete([many, dry])
+    check.that("the rest is cleaned up", got == {many: None, dry: None}, got)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The target that libFuzzer or fuzz_main.c calls. */
+
+#ifndef TESTS_FUZZ_DECODE_H
+#define TESTS_FUZZ_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Aborts when a promise is broken; otherwise returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
+
+/* The two bytes in front of an input that stand for row `api` of wire_apis. */
+void fuzz_choose(uint8_t choice[2], unsigned api, bool is_request, int16_t version);
+
+#endif

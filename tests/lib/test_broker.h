@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A sluiced of the test's own, as a process: it can be stopped, killed and started again.
+ *
+ * The program is $SLUICED, otherwise the build's. Waiting has a deadline, after which the test fails
+ * and shows the end of what the broker said. */
+
+#ifndef TESTS_TEST_BROKER_H
+#define TESTS_TEST_BROKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TEST_BROKER_SETTINGS_MAX 8
+
+struct test_broker {
+    const char *settings[TEST_BROKER_SETTINGS_MAX + 1]; /* "name=value"; NULL-ended; borrowed. */
+    char folder[128]; /* "data" is log.dirs, "output" what the broker said. */
+    uint16_t port;    /* On 127.0.0.1; the same after a restart. */
+    pid_t pid;        /* 0: not running. */
+};
+
+/* Starts a broker with an empty data folder and waits until it accepts connections. `settings` is
+ * NULL-ended, or NULL for none. */
+void test_broker_open(struct test_broker *broker, const char *const *settings);
+
+/* After stop or kill: the same folder, port and settings. */
+void test_broker_start(struct test_broker *broker);
+
+void test_broker_stop(struct test_broker *broker); /* SIGTERM; the exit status must be 0. */
+void test_broker_kill(struct test_broker *broker); /* SIGKILL. */
+
+/* SIGTERM, and what test_broker_stop() waits for, separately. */
+void test_broker_ask_to_stop(struct test_broker *broker);
+void test_broker_wait(struct test_broker *broker);
+
+/* The broker of all tests that do not restart theirs; begun by the first call, stopped when the
+ * program ends, which then fails if the broker did. With $SLUICE_TEST_PORT it is a broker that
+ * somebody else runs, Kafka for example: so the tests themselves are tested. */
+uint16_t shared_broker_port(void);
+bool shared_broker_is_foreign(void);
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition_fixture.h"
+
+TEST(an_append_has_its_offsets_when_the_call_returns)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct append *first = new_append(&fixture, "a", 3), *second = new_append(&fixture, "b", 2);
+
+    partition_append(fixture.partition, first);
+    partition_append(fixture.partition, second);
+
+    assert_false(first->is_pending);
+    assert_int_equal(first->log.base_offset, 0);
+    assert_int_equal(first->log.last_offset, 2);
+    assert_int_equal(second->log.base_offset, 3);
+    assert_int_equal(second->high_watermark, 5);
+    free_append(first);
+    free_append(second);
+    fixture_close(&fixture);
+}
+
+TEST(a_chain_is_appended_in_order)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct append *appends[4];
+    for (int i = 0; i < 4; i++) {
+        appends[i] = new_append(&fixture, "x", i + 1);
+        if (i > 0)
+            appends[i - 1]->next = appends[i];
+    }
+
+    partition_append(fixture.partition, appends[0]);
+
+    int64_t expected = 0;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(appends[i]->log.base_offset, expected);
+        expected += i + 1;
+        free_append(appends[i]);
+    }
+    fixture_close(&fixture);
+}
+
+TEST(appends_to_a_partition_that_is_opening_wait_and_keep_their_order)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
+    partition_start_opening(fixture.partition);
+
+    partition_append(fixture.partition, first);
+    partition_append(fixture.partition, second);
+    assert_true(first->is_pending);
+
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+    assert_false(first->is_pending);
+    assert_int_equal(first->log.err, 0);
+    assert_int_equal(first->log.base_offset, 0);
+    assert_int_equal(second->log.base_offset, 1);
+    free_append(first);
+    free_append(second);
+    fixture_close(&fixture);
+}
+
+TEST(after_a_slow_append_to_the_disk_appends_go_through_the_pool)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    atomic_store(&fixture.owner.slow_until_us,
+                 clock_monotonic_us(&fixture.clock.clock) + 1000000);
+    struct append *slow = new_append(&fixture, "a", 1), *healthy = new_append(&fixture, "b", 1);
+
+    partition_append(fixture.partition, slow);
+    assert_true(slow->is_pending);
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+    assert_int_equal(slow->log.base_offset, 0);
+
+    clock_manual_advance_ms(&fixture.clock, 1001);
+    partition_append(fixture.partition, healthy);
+    assert_false(healthy->is_pending);
+    assert_int_equal(healthy->log.base_offset, 1);
+    free_append(slow);
+    free_append(healthy);
+    fixture_close(&fixture);
+}
+
+TEST(a_broker_that_does_not_lead_refuses)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct partition_role role = { false, 2, 4, 1, 1 };
+    partition_set_role(fixture.partition, &role, &fixture.partition->settings);
+    struct append *append = new_append(&fixture, "a", 1);
+
+    partition_append(fixture.partition, append);
+
+    assert_int_equal(append->log.err, ERR_NOT_LEADER_OR_FOLLOWER);
+    assert_int_equal(append->leader, 2);
+    assert_int_equal(append->leader_epoch, 4);
+    assert_int_equal(partition_log_end_offset(fixture.partition->log), 0);
+    free_append(append);
+    fixture_close(&fixture);
+}
+
+TEST(acks_all_asks_for_enough_replicas_and_acks_one_does_not)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct topic_settings settings = fixture.partition->settings;
+    settings.min_insync_replicas = 2;
+    struct partition_role role = { true, 1, 3, 2, 1 };
+    partition_set_role(fixture.partition, &role, &settings);
+    struct append *all = new_append(&fixture, "a", 1), *one = new_append(&fixture, "b", 1);
+    all->acks_all = true;
+    all->next = one;
+
+    partition_append(fixture.partition, all);
+
+    assert_int_equal(all->log.err, ERR_NOT_ENOUGH_REPLICAS);
+    assert_int_equal(one->log.err, 0);
+    assert_int_equal(one->log.base_offset, 0);
+    /* Below the minimum nothing becomes visible (DESIGN 5.2). */
+    assert_int_equal(one->high_watermark, 0);
+    free_append(all);
+    free_append(one);
+    fixture_close(&fixture);
+}
+
+TEST(the_minimum_cannot_ask_for_more_replicas_than_there_are)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct topic_settings settings = fixture.partition->settings;
+    settings.min_insync_replicas = 2;
+    partition_set_role(fixture.partition, &fixture.partition->role, &settings);
+    struct append *append = new_append(&fixture, "a", 1);
+    append->acks_all = true;
+
+    partition_append(fixture.partition, append);
+
+    assert_int_equal(append->log.err, 0);
+    assert_int_equal(append->high_watermark, 1);
+    free_append(append);
+    fixture_close(&fixture);
+}
+
+TEST(what_waits_when_a_partition_goes_is_refused)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    partition_start_opening(fixture.partition);
+    struct append *append = new_append(&fixture, "a", 1);
+    partition_append(fixture.partition, append);
+
+    partition_retire(fixture.partition, true);
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+
+    assert_false(append->is_pending);
+    assert_int_equal(append->log.err, ERR_NOT_LEADER_OR_FOLLOWER);
+    free_append(append);
+    fixture_close(&fixture);
+}
+
+TEST(a_partition_is_dirty_once_until_it_is_flushed)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
+
+    partition_append(fixture.partition, first);
+    partition_append(fixture.partition, second);
+    assert_int_equal(fixture.dirty_count, 1);
+
+    partition_flush_soon(fixture.partition);
+    run_jobs(&fixture.pool);
+    assert_int_equal(partition_log_flushed_offset(fixture.partition->log), 2);
+    assert_true(fixture.partition->needs_checkpoint);
+    free_append(first);
+    free_append(second);
+    fixture_close(&fixture);
+}

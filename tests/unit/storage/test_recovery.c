@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "log_fixture.h"
+
+#define FIRST_LOG   "00000000000000000000.log"
+#define FIRST_INDEX "00000000000000000000.index"
+#define FIRST_TIMES "00000000000000000000.timeindex"
+
+static struct log_fixture fixture;
+
+static int64_t end_offset(void)
+{
+    return partition_log_end_offset(fixture.log);
+}
+
+static void assert_file_is(const char *name, const struct buffer *expected)
+{
+    struct buffer found;
+
+    buffer_init(&found);
+    fixture_load_file(&fixture, name, &found);
+    assert_int_equal(found.length, expected->length);
+    if (expected->length > 0) assert_memory_equal(found.data, expected->data, expected->length);
+    buffer_close(&found);
+}
+
+/* ---- after a clean stop */
+
+TEST(a_clean_start_reads_no_log_data)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 5000;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    for (int i = 0; i < 30; i++)
+        fixture_append_as(&fixture,
+                          &(struct batch_spec){ .value_bytes = 500,
+                                                .producer_id = 4,
+                                                .base_sequence = i,
+                                                .timestamp = FIXTURE_NOW_MS + i },
+                          i / 10);
+    fixture_stop(&fixture);
+    atomic_store(&fixture.disk.log_reads, 0);
+    fixture_reopen(&fixture);
+    assert_int_equal(atomic_load(&fixture.disk.log_reads), 0);
+    assert_false(fixture.recovery.was_recovered);
+    assert_int_equal(end_offset(), 30);
+    assert_int_equal(partition_log_flushed_offset(fixture.log), 30);
+    assert_int_equal(partition_log_last_epoch(fixture.log), 2);
+    /* And it goes on where it was, for its producer too. */
+    struct batch_spec again = { .value_bytes = 500, .producer_id = 4, .base_sequence = 29 };
+    assert_int_equal(fixture_append_as(&fixture, &again, 2), 0);
+    assert_int_equal(end_offset(), 30);
+    again.base_sequence = 30;
+    assert_int_equal(fixture_append_as(&fixture, &again, 2), 0);
+    assert_int_equal(end_offset(), 31);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 31);
+    fixture_close(&fixture);
+}
+
+TEST(a_clean_marker_counts_once)
+{
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 3, 100);
+    fixture_stop(&fixture);
+    fixture_reopen(&fixture);
+    assert_true(data_dir_was_clean(fixture.dir));
+    fixture_kill(&fixture);
+    assert_false(data_dir_was_clean(fixture.dir));
+    assert_int_equal(end_offset(), 3);
+    fixture_close(&fixture);
+}
+
+TEST(a_log_closed_without_checkpoint_is_looked_at_in_spite_of_a_clean_marker)
+{
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 3, 100);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    fixture_append_many(&fixture, 3, 100);
+    partition_log_close(fixture.log);
+    fixture.log = NULL;
+    data_dir_write_checkpoints(fixture.dir);
+    data_dir_mark_clean(fixture.dir, 1);
+    fixture_close(&fixture);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 6);
+    fixture_close(&fixture);
+}
+
+/* ---- after a kill */
+
+TEST(a_killed_log_has_all_that_was_written)
+{
+    for (int checkpoint_at = 0; checkpoint_at <= 20; checkpoint_at += 4) {
+        fixture_start(&fixture);
+        fixture.settings.segment_bytes = 2000;
+        partition_log_set_settings(fixture.log, &fixture.settings);
+        for (int i = 0; i < 20; i++) {
+            struct batch_spec spec = { .value_bytes = 300,
+                                       .producer_id = 8,
+                                       .base_sequence = i,
+                                       .timestamp = FIXTURE_NOW_MS + i };
+            fixture_append_as(&fixture, &spec, i / 6);
+            if (i + 1 == checkpoint_at) {
+                partition_log_checkpoint(fixture.log);
+                data_dir_write_checkpoints(fixture.dir);
+            }
+        }
+        fixture_kill(&fixture);
+        assert_int_equal(end_offset(), 20);
+        assert_true(fixture.recovery.was_recovered);
+        assert_int_equal(fixture.recovery.cut_bytes, 0);
+        assert_int_equal(fixture_read_all(&fixture, 700, NULL), 20);
+        for (int i = 0; i < 20; i++)
+            assert_int_equal(partition_log_epoch_of(fixture.log, i), i / 6);
+        struct batch_spec repeat = { .value_bytes = 300,
+                                     .producer_id = 8,
+                                     .base_sequence = 19,
+                                     .timestamp = FIXTURE_NOW_MS + 19 };
+        assert_int_equal(fixture_append_as(&fixture, &repeat, 3), 0);
+        assert_int_equal(end_offset(), 20);
+        fixture_close(&fixture);
+    }
+}
+
+TEST(nothing_below_the_recovery_point_is_read_again)
+{
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 200, 5000);
+    partition_log_checkpoint(fixture.log);
+    data_dir_write_checkpoints(fixture.dir);
+    fixture_append_many(&fixture, 2, 5000);
+    fixture_kill(&fixture);
+    assert_int_equal(end_offset(), 202);
+    assert_true(fixture.recovery.bytes_read < 40000); /* Of a million. */
+    fixture_close(&fixture);
+}
+
+/* A log of ten batches, of which the last lies at `*position`, killed and not opened. */
+static void start_with_tail(int64_t *position, struct buffer *data)
+{
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 9, 50);
+    *position = partition_log_size_bytes(fixture.log);
+    fixture_append_many(&fixture, 1, 50);
+    fixture_kill_only(&fixture);
+    buffer_init(data);
+    fixture_load_file(&fixture, FIRST_LOG, data);
+}
+
+TEST(a_tail_torn_at_any_byte_is_cut)
+{
+    struct buffer data;
+    int64_t position;
+
+    start_with_tail(&position, &data);
+    for (size_t length = (size_t)position; length <= data.length; length++) {
+        fixture_save_file(&fixture, FIRST_LOG, data.data, length);
+        fixture_reopen(&fixture);
+        bool is_whole = length == data.length;
+        assert_int_equal(end_offset(), is_whole ? 10 : 9);
+        assert_int_equal(fixture.recovery.cut_bytes, is_whole ? 0 : (int64_t)length - position);
+        assert_int_equal(fixture_file_size(&fixture, FIRST_LOG),
+                         is_whole ? (int64_t)data.length : position);
+        assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), is_whole ? 10 : 9);
+        fixture_close(&fixture);
+    }
+    buffer_close(&data);
+}
+
+TEST(a_tail_with_any_bit_flipped_is_cut)
+{
+    struct buffer data;
+    int64_t position;
+
+    start_with_tail(&position, &data);
+    for (size_t at = (size_t)position; at < data.length; at++) {
+        for (int bit = 0; bit < 8; bit++) {
+            size_t field = at - (size_t)position;
+            data.data[at] ^= (uint8_t)(1 << bit);
+            fixture_save_file(&fixture, FIRST_LOG, data.data, data.length);
+            fixture_reopen(&fixture);
+            /* No CRC covers base offset and leader epoch, in Kafka's format. */
+            if (field >= 16 || (field >= 8 && field < 12)) assert_int_equal(end_offset(), 9);
+            assert_true(fixture_read_all(&fixture, 1 << 20, NULL) >= 9);
+            fixture_close(&fixture);
+            data.data[at] ^= (uint8_t)(1 << bit);
+        }
+    }
+    buffer_close(&data);
+}
+
+TEST(zeros_and_garbage_behind_the_tail_are_cut)
+{
+    static const uint8_t fill[] = { 0x00, 0xff, 0x02 };
+    struct buffer data;
+    int64_t position;
+
+    start_with_tail(&position, &data);
+    size_t length = data.length;
+    for (size_t i = 0; i < sizeof fill; i++) {
+        data.length = length;
+        memset(buffer_extend(&data, 5000), fill[i], 5000);
+        fixture_save_file(&fixture, FIRST_LOG, data.data, data.length);
+        fixture_reopen(&fixture);
+        assert_int_equal(end_offset(), 10);
+        assert_int_equal(fixture.recovery.cut_bytes, 5000);
+        assert_int_equal(fixture.recovery.cut_at_offset, 10);
+        fixture_close(&fixture);
+    }
+    buffer_close(&data);
+}
+
+/* Five segments of two batches, killed and not opened; recovery point at the third. */
+static void start_with_segments(void)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 800;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    fixture_append_many(&fixture, 4, 300);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    assert_int_equal(data_dir_write_checkpoints(fixture.dir), 0);
+    fixture_append_many(&fixture, 6, 300);
+    fixture_kill_only(&fixture);
+}
+
+static void flip_last_byte(const char *name)
+{
+    struct buffer data;
+
+    buffer_init(&data);
+    fixture_load_file(&fixture, name, &data);
+    data.data[data.length - 1] ^= 1;
+    fixture_save_file(&fixture, name, data.data, data.length);
+    buffer_close(&data);
+}
+
+TEST(everything_behind_a_bad_batch_goes_later_segments_too)
+{
+    start_with_segments();
+    flip_last_byte("00000000000000000004.log");
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 5);
+    assert_false(fixture_has_file(&fixture, "00000000000000000006.log"));
+    assert_false(fixture_has_file(&fixture, "00000000000000000008.index"));
+    assert_false(fixture_has_file(&fixture, "00000000000000000006.snapshot"));
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 5);
+    fixture_append_many(&fixture, 5, 300);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 10);
+    fixture_close(&fixture);
+}
+
+TEST(a_segment_below_the_recovery_point_is_trusted)
+{
+    start_with_segments();
+    flip_last_byte(FIRST_LOG);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 10);
+    assert_int_equal(fixture.recovery.cut_bytes, 0);
+    fixture_close(&fixture);
+}
+
+TEST(what_was_cut_does_not_come_back)
+{
+    start_with_segments();
+    flip_last_byte("00000000000000000004.log");
+    fixture_reopen(&fixture);
+    fixture_kill(&fixture);
+    assert_int_equal(end_offset(), 5);
+    assert_int_equal(fixture.recovery.cut_bytes, 0);
+    fixture_close(&fixture);
+}
+
+TEST(a_checkpoint_ahead_of_the_log_loses_nothing_more)
+{
+    struct buffer data;
+    int64_t position;
+
+    start_with_tail(&position, &data);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "../recovery-point-offset-checkpoint");
+    fixture_save_file(&fixture, path, "0\n1\norders 0 5000\n", 18);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 10);
+    fixture_append_many(&fixture, 1, 50);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 11);
+    fixture_kill(&fixture);
+    assert_int_equal(end_offset(), 11);
+    fixture_close(&fixture);
+    buffer_close(&data);
+}
+
+TEST(a_damaged_recovery_point_file_means_that_all_is_checked)
+{
+    start_with_segments();
+    fixture_save_file(&fixture, "../recovery-point-offset-checkpoint", "0\n7\nord", 7);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 10);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 10);
+    fixture_close(&fixture);
+}
+
+/* ---- what is missing or wrong beside the data */
+
+static void damage(const char *name, int how)
+{
+    static const uint8_t garbage[100] = { 0x55, 0xaa, 0x55 };
+    struct buffer data;
+
+    buffer_init(&data);
+    fixture_load_file(&fixture, name, &data);
+    if (how == 4) /* Half an entry. */
+        buffer_i8(&data, 0);
+    switch (how) {
+    case 0: fixture_remove_file(&fixture, name); break;
+    case 1: fixture_save_file(&fixture, name, "", 0); break;
+    case 2: fixture_save_file(&fixture, name, garbage, 24); break;
+    case 3: fixture_save_file(&fixture, name, garbage, sizeof garbage); break;
+    case 4: fixture_save_file(&fixture, name, data.data, data.length); break;
+    case 5: /* As Kafka leaves it when it is killed. */
+        memset(buffer_extend(&data, 24000), 0, 24000);
+        fixture_save_file(&fixture, name, data.data, data.length);
+        break;
+    default: break;
+    }
+    buffer_close(&data);
+}
+
+TEST(a_missing_or_bad_index_is_never_fatal)
+{
+    static const char *const names[] = { FIRST_INDEX,
+                                         FIRST_TIMES,
+                                         "00000000000000000004.index",
+                                         "00000000000000000004.timeindex",
+                                         "00000000000000000008.index",
+                                         "00000000000000000008.timeindex" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (int how = 0; how < 6; how++) {
+            for (int is_clean = 0; is_clean < 2; is_clean++) {
+                struct log_position position;
+                start_with_segments();
+                if (is_clean) {
+                    fixture_reopen(&fixture);
+                    fixture_stop(&fixture);
+                }
+                damage(names[i], how);
+                fixture_reopen(&fixture);
+                assert_int_equal(end_offset(), 10);
+                assert_int_equal(fixture.recovery.cut_bytes, 0);
+                assert_int_equal(fixture_read_all(&fixture, 400, NULL), 10);
+                for (int64_t offset = 0; offset < 10; offset++) {
+                    assert_int_equal(partition_log_find_timestamp(fixture.log,
+                                                                  FIXTURE_NOW_MS + offset,
+                                                                  INT64_MAX, true, &position),
+                                     0);
+                    if (how != 1) /* An empty one may be right: then it is believed. */
+                        assert_int_equal(position.offset, offset);
+                }
+                fixture_append_many(&fixture, 3, 300);
+                assert_int_equal(fixture_read_all(&fixture, 400, NULL), 13);
+                fixture_close(&fixture);
+            }
+        }
+    }
+}
+
+TEST(without_its_snapshots_a_log_knows_its_producers_from_the_batches)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 800;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    for (int i = 0; i < 7; i++)
+        fixture_append(&fixture, &(struct batch_spec){
+                                     .value_bytes = 300, .producer_id = 6, .base_sequence = i });
+    fixture_stop(&fixture);
+    fixture_remove_file(&fixture, "00000000000000000007.snapshot");
+    fixture_save_file(&fixture, "00000000000000000006.snapshot", "\0\1xxxxxx", 8);
+    fixture_remove_file(&fixture, "00000000000000000002.snapshot");
+    fixture_reopen(&fixture);
+    struct batch_spec next = { .producer_id = 6, .base_sequence = 8 };
+    assert_int_equal(fixture_append(&fixture, &next), ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+    next.base_sequence = 7;
+    assert_int_equal(fixture_append(&fixture, &next), 0);
+    fixture_close(&fixture);
+}
+
+TEST(without_its_file_a_log_knows_its_epochs_from_the_batches)
+{
+    static const char *const damages[] = { NULL, "", "0\n5\n1 1\n", "1\n0\n", "0\n2\n3 0\n1 4\n" };
+
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        fixture_start(&fixture);
+        for (int epoch = 0; epoch < 5; epoch++)
+            fixture_append_as(&fixture, &(struct batch_spec){ .record_count = 2 }, epoch * 2);
+        fixture_stop(&fixture);
+        if (damages[i] == NULL)
+            fixture_remove_file(&fixture, "leader-epoch-checkpoint");
+        else
+            fixture_save_file(&fixture, "leader-epoch-checkpoint", damages[i], strlen(damages[i]));
+        fixture_reopen(&fixture);
+        for (int64_t offset = 0; offset < 10; offset++)
+            assert_int_equal(partition_log_epoch_of(fixture.log, offset), offset / 2 * 2);
+        fixture_close(&fixture);
+    }
+}
+
+TEST(files_on_their_way_out_are_removed)
+{
+    start_with_segments();
+    fixture_save_file(&fixture, "00000000000000000000.log.deleted", "x", 1);
+    fixture_save_file(&fixture, "leader-epoch-checkpoint.tmp", "x", 1);
+    fixture_save_file(&fixture, "a stranger", "x", 1);
+    fixture_reopen(&fixture);
+    assert_false(fixture_has_file(&fixture, "00000000000000000000.log.deleted"));
+    assert_false(fixture_has_file(&fixture, "leader-epoch-checkpoint.tmp"));
+    assert_true(fixture_has_file(&fixture, "a stranger"));
+    fixture_close(&fixture);
+}
+
+TEST(a_lost_segment_in_the_middle_is_not_passed_over)
+{
+    start_with_segments();
+    fixture_reopen(&fixture);
+    fixture_stop(&fixture);
+    fixture_remove_file(&fixture, "00000000000000000004.log");
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+}
+
+TEST(another_topic_of_the_same_name_is_refused)
+{
+    fixture_start(&fixture);
+    fixture_close(&fixture);
+    fixture.topic_id.bytes[0] ^= 1;
+    assert_int_equal(fixture_open(&fixture), ERR_INCONSISTENT_TOPIC_ID);
+    fixture_save_file(&fixture, "partition.metadata", "ver", 3); /* Torn by a crash. */
+    fixture_reopen(&fixture);
+    fixture_close(&fixture);
+    fixture_reopen(&fixture);
+    fixture_close(&fixture);
+}
+
+TEST(a_log_whose_data_ends_below_its_start_begins_anew_there)
+{
+    start_with_segments();
+    fixture_save_file(&fixture, "../log-start-offset-checkpoint", "0\n1\norders 0 77\n", 16);
+    fixture_reopen(&fixture);
+    assert_int_equal(partition_log_start_offset(fixture.log), 77);
+    assert_int_equal(end_offset(), 77);
+    fixture_close(&fixture);
+}
+
+/* ---- the stricter rule of the metadata log */
+
+TEST(under_the_strict_rule_what_was_acknowledged_is_never_cut)
+{
+    struct buffer data;
+    int64_t position;
+
+    start_with_tail(&position, &data);
+    fixture_save_file(&fixture, FIRST_LOG, data.data, data.length - 1);
+    fixture.cut_only_from = 10;
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+    assert_int_equal(fixture_file_size(&fixture, FIRST_LOG), data.length - 1); /* As it was. */
+    fixture.cut_only_from = 9;
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 9);
+    fixture_close(&fixture);
+    fixture.cut_only_from = 10; /* Also if the end is missing without a trace. */
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+    buffer_close(&data);
+}
+
+TEST(under_the_strict_rule_only_the_last_segment_is_cut)
+{
+    start_with_segments();
+    flip_last_byte("00000000000000000004.log");
+    fixture.cut_only_from = 0;
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+    assert_true(fixture_has_file(&fixture, "00000000000000000008.log"));
+}
+
+/* ---- a folder of Kafka's */
+
+static void init_with_kafkas_folder(void)
+{
+    const char *folder = test_folder();
+    char text[] = "MkZ0J2mMSiqQXHZLyqsl5g";
+
+    copy_tree(test_data("data/segment-data"), folder);
+    fixture_init(&fixture, folder);
+    assert_int_equal(uuid_parse(&fixture.topic_id, text), 0);
+}
+
+static void assert_kafkas_content(void)
+{
+    json_t *expected = json_load_file(test_data("data/segment-expected.json"), 0, NULL);
+    json_t *segment, *batch;
+    size_t i, j;
+    struct buffer data;
+    size_t at = 0;
+
+    assert_non_null(expected);
+    assert_int_equal(partition_log_start_offset(fixture.log),
+                     json_integer_value(json_object_get(expected, "logStartOffset")));
+    assert_int_equal(end_offset(), json_integer_value(json_object_get(expected, "logEndOffset")));
+    assert_int_equal(partition_log_first_open_offset(fixture.log),
+                     json_integer_value(json_object_get(expected, "lastStableOffset")));
+    buffer_init(&data);
+    fixture_read_all(&fixture, 1 << 20, &data);
+    json_array_foreach(json_object_get(expected, "segments"), i, segment)
+    {
+        json_array_foreach(json_object_get(segment, "batches"), j, batch)
+        {
+            struct record_batch found;
+            int64_t base = json_integer_value(json_object_get(batch, "baseOffset"));
+            if (base + json_integer_value(json_object_get(batch, "lastOffsetDelta")) < 4)
+                continue; /* Below the start. */
+            assert_int_equal(record_batch_read_header(&found, data.data + at, data.length - at), 0);
+            assert_int_equal(found.base_offset, base);
+            assert_int_equal(found.crc, json_integer_value(json_object_get(batch, "crc")));
+            assert_int_equal(partition_log_epoch_of(fixture.log, base < 4 ? 4 : base),
+                             json_integer_value(json_object_get(batch, "partitionLeaderEpoch")));
+            at += found.size;
+        }
+    }
+    assert_int_equal(at, data.length);
+    buffer_close(&data);
+    json_decref(expected);
+}
+
+static const char *const kafkas_files[] = {
+    "00000000000000000000.index",    "00000000000000000000.timeindex",
+    "00000000000000000018.index",    "00000000000000000018.timeindex",
+    "00000000000000000024.index",    "00000000000000000024.timeindex",
+    "00000000000000000000.log",      "00000000000000000018.log",
+    "00000000000000000018.txnindex", "00000000000000000024.log",
+    "00000000000000000045.snapshot", "00000000000000000018.snapshot",
+    "leader-epoch-checkpoint",       "partition.metadata",
+};
+#define INDEX_FILES 6
+
+static void load_kafkas_file(const char *name, struct buffer *out)
+{
+    struct log_fixture original;
+
+    fixture_init(&original, test_data("data/segment-data"));
+    buffer_init(out);
+    fixture_load_file(&original, name, out);
+}
+
+static void assert_kafkas_files(void)
+{
+    for (size_t i = 0; i < sizeof kafkas_files / sizeof kafkas_files[0]; i++) {
+        struct buffer original;
+        load_kafkas_file(kafkas_files[i], &original);
+        assert_file_is(kafkas_files[i], &original);
+        buffer_close(&original);
+    }
+}
+
+TEST(a_folder_of_kafkas_opens_without_reading_the_log)
+{
+    init_with_kafkas_folder();
+    fixture_reopen(&fixture);
+    assert_int_equal(atomic_load(&fixture.disk.log_reads), 0);
+    assert_kafkas_content();
+    fixture_close(&fixture);
+    assert_kafkas_files();
+}
+
+TEST(rebuilt_indexes_are_kafkas_byte_for_byte)
+{
+    for (int is_clean = 0; is_clean < 2; is_clean++) {
+        init_with_kafkas_folder();
+        for (size_t i = 0; i < INDEX_FILES; i++)
+            fixture_remove_file(&fixture, kafkas_files[i]);
+        if (!is_clean) {
+            fixture_remove_file(&fixture, "../.kafka_cleanshutdown");
+            fixture_remove_file(&fixture, "../recovery-point-offset-checkpoint");
+        }
+        fixture_reopen(&fixture);
+        assert_kafkas_content();
+        fixture_close(&fixture);
+        assert_kafkas_files();
+    }
+}
+
+TEST(a_folder_that_kafka_left_when_it_was_killed_opens)
+{
+    for (int recovery_point = 0; recovery_point <= 45; recovery_point++) {
+        char text[64];
+        init_with_kafkas_folder();
+        fixture_remove_file(&fixture, "../.kafka_cleanshutdown");
+        int length = snprintf(text, sizeof text, "0\n1\norders 0 %d\n", recovery_point);
+        fixture_save_file(&fixture, "../recovery-point-offset-checkpoint", text, (size_t)length);
+        for (size_t i = 0; i < INDEX_FILES; i++)
+            damage(kafkas_files[i], 5); /* Reserved and not cut. */
+        fixture_remove_file(&fixture, "00000000000000000045.snapshot");
+        fixture_reopen(&fixture);
+        assert_kafkas_content();
+        fixture_append_as(&fixture, &(struct batch_spec){ .timestamp = 1700000008000 }, 3);
+        assert_int_equal(end_offset(), 46);
+        fixture_close(&fixture);
+    }
+}
+
+TEST(our_segments_have_the_bytes_that_kafkas_rule_gives_them)
+{
+    struct buffer log, original;
+    struct log_append *rest;
+
+    /* Kafka's own batches, appended one by one as a replica does, give Kafka's own files. */
+    init_with_kafkas_folder();
+    struct log_fixture copy = fixture;
+    fixture_start(&fixture);
+    static const char *const bases[] = { "00000000000000000000", "00000000000000000018",
+                                         "00000000000000000024" };
+    for (size_t i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.log", bases[i]);
+        buffer_init(&log);
+        fixture_load_file(&copy, name, &log);
+        for (size_t at = 0; at < log.length;) {
+            struct log_append append = { .data = log.data + at };
+            assert_int_equal(
+                record_batch_read_header(&append.batch, log.data + at, log.length - at), 0);
+            fixture.settings.segment_bytes = at == 0 ? 1000 : 1 << 20; /* Rolls where Kafka did. */
+            if (at == 0 && i > 0) fixture.settings.segment_bytes = (int32_t)append.batch.size;
+            partition_log_set_settings(fixture.log, &fixture.settings);
+            assert_int_equal(
+                partition_log_append(fixture.log, &append, 0, FIXTURE_NOW_MS, true, &rest), 0);
+            assert_int_equal(append.err, 0);
+            at += append.batch.size;
+        }
+        buffer_close(&log);
+    }
+    fixture_stop(&fixture);
+    for (size_t i = 0; i < sizeof kafkas_files / sizeof kafkas_files[0]; i++) {
+        if (strstr(kafkas_files[i], ".txnindex") != NULL ||
+            strstr(kafkas_files[i], "partition.metadata") != NULL ||
+            strstr(kafkas_files[i], "leader-epoch") != NULL)
+            continue;
+        load_kafkas_file(kafkas_files[i], &original);
+        assert_file_is(kafkas_files[i], &original);
+        buffer_close(&original);
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire_shapes.h"
+
+#include "api_versions.h"
+#include "create_topics.h"
+#include "delete_topics.h"
+#include "fetch.h"
+#include "init_producer_id.h"
+#include "list_offsets.h"
+#include "metadata.h"
+#include "produce.h"
+
+#define ROW(name, key, stem)                                                             \
+    {                                                                                    \
+        name, "wire/" #stem ".jsonl", key, &stem##_request_shape, &stem##_response_shape \
+    }
+
+const struct wire_api wire_apis[] = {
+    ROW("Produce", 0, produce),
+    ROW("Fetch", 1, fetch),
+    ROW("ListOffsets", 2, list_offsets),
+    ROW("Metadata", 3, metadata),
+    ROW("ApiVersions", 18, api_versions),
+    ROW("CreateTopics", 19, create_topics),
+    ROW("DeleteTopics", 20, delete_topics),
+    ROW("InitProducerId", 22, init_producer_id),
+};
+const unsigned wire_api_count = sizeof wire_apis / sizeof wire_apis[0];
+
+const struct wire_api *wire_api_by_key(int key)
+{
+    for (unsigned i = 0; i < wire_api_count; i++) {
+        if (wire_apis[i].key == key) return &wire_apis[i];
+    }
+    return NULL;
+}
