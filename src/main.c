@@ -20,8 +20,7 @@ int main(int argc, char **argv)
     int err = 0;
     if (action == CONFIG_RUN) {
         err = broker_open(&broker, &config);
-        if (err == 0)
-            err = broker_run(broker); /* Returns after SIGTERM. */
+        if (err == 0) err = broker_run(broker); /* Returns after SIGTERM. */
         broker_close(broker);
     }
     config_close(&config);

@@ -18,12 +18,12 @@
 
 struct producer_history;
 
-int producer_history_open(struct producer_history **history); /* 0 or ERR_NO_MEMORY */
+int producer_history_open(struct producer_history **history);  /* 0 or ERR_NO_MEMORY */
 void producer_history_close(struct producer_history *history); /* NULL is fine. */
 
 struct producer_verdict {
-    int err;             /* 0: append it, or it is a repeat. */
-    bool is_repeat;      /* Nothing to append: answer with these. */
+    int err;        /* 0: append it, or it is a repeat. */
+    bool is_repeat; /* Nothing to append: answer with these. */
     int64_t base_offset;
     int64_t last_offset;
     int64_t timestamp;

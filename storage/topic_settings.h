@@ -20,8 +20,8 @@ struct topic_settings {
     int64_t segment_jitter_ms;
     int32_t segment_index_bytes;
     int32_t index_interval_bytes;
-    int64_t retention_ms;      /* -1: none. */
-    int64_t retention_bytes;   /* -1: none. */
+    int64_t retention_ms;    /* -1: none. */
+    int64_t retention_bytes; /* -1: none. */
     int64_t file_delete_delay_ms;
     int32_t max_message_bytes;
     int32_t max_decompressed_message_bytes;
@@ -49,10 +49,10 @@ int topic_settings_set(struct topic_settings *settings, struct str name, struct 
 /* One row of the table, for DescribeConfigs and the docs; `index` from 0, false at the end. */
 struct topic_setting_row {
     const char *name;
-    const char *type;          /* "int", "long", "string", "boolean", "double", "list" */
-    const char *default_value; /* As text, Kafka's spelling. */
+    const char *type;           /* "int", "long", "string", "boolean", "double", "list" */
+    const char *default_value;  /* As text, Kafka's spelling. */
     const char *broker_synonym; /* The broker setting that gives the default; may be NULL. */
-    bool is_served;            /* Values other than the default are accepted. */
+    bool is_served;             /* Values other than the default are accepted. */
 };
 bool topic_settings_row(unsigned index, struct topic_setting_row *row);
 

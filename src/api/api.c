@@ -22,8 +22,7 @@ static void server_burst_end(struct net_server *server, struct net_loop *net_loo
 int api_open(struct api **api)
 {
     struct api *created = mem_zalloc(sizeof *created);
-    if (created == NULL)
-        return ERR_NO_MEMORY;
+    if (created == NULL) return ERR_NO_MEMORY;
     created->server.call = server_call;
     created->server.burst_end = server_burst_end;
     *api = created;
@@ -39,8 +38,7 @@ int api_attach(struct api *api, struct net *net)
 {
     api->loop_count = net_loop_count(net);
     api->loops = mem_calloc(api->loop_count, sizeof *api->loops);
-    if (api->loops == NULL)
-        return ERR_NO_MEMORY;
+    if (api->loops == NULL) return ERR_NO_MEMORY;
     for (unsigned i = 0; i < api->loop_count; i++) {
         struct api_loop *loop = &api->loops[i];
         loop->api = api;
@@ -71,8 +69,7 @@ static void forget_partitions(struct api_loop *loop)
 
 void api_close(struct api *api)
 {
-    if (api == NULL)
-        return;
+    if (api == NULL) return;
     for (unsigned i = 0; api->loops != NULL && i < api->loop_count; i++) {
         forget_partitions(&api->loops[i]);
         map_close(&api->loops[i].partitions);
@@ -93,11 +90,9 @@ void api_reply_version(struct call *call, const struct message_shape *shape, int
                        const void *response)
 {
     struct response_header header = { .correlation_id = call->correlation_id };
-    int16_t header_version =
-        response_header_version(call->api_key, version, shape->flexible_from);
+    int16_t header_version = response_header_version(call->api_key, version, shape->flexible_from);
     int err = response_header_encode(header_version, &header, &call->reply.bytes);
-    if (err == 0)
-        err = message_encode(shape, version, response, &call->reply);
+    if (err == 0) err = message_encode(shape, version, response, &call->reply);
     if (err == 0)
         call_reply(call);
     else
@@ -112,16 +107,14 @@ void api_reply(struct call *call, const struct message_shape *shape, const void 
 void *call_alloc(struct call *call, size_t count, size_t size)
 {
     void *memory = arena_calloc(&call->arena, count, size);
-    if (memory == NULL)
-        call_refuse(call, error_text(ERR_NO_MEMORY));
+    if (memory == NULL) call_refuse(call, error_text(ERR_NO_MEMORY));
     return memory;
 }
 
 int call_adopt(struct call *call, void *owner, void (*release)(void *owner))
 {
     int err = arena_adopt(&call->arena, owner, 0, release);
-    if (err != 0)
-        release(owner);
+    if (err != 0) release(owner);
     return err;
 }
 
@@ -138,17 +131,14 @@ struct api_partition *api_find_partition(struct api_loop *loop, const struct uui
     key.topic_id = *topic_id;
     key.index = index;
     struct api_partition *known = map_get(&loop->partitions, &key, sizeof key);
-    if (known != NULL)
-        return known;
+    if (known != NULL) return known;
 
     struct partition_set *set = loop->api->options.partitions;
     /* Partitions that were deleted meanwhile are given up together, now and then. */
-    if (list_is_empty(&loop->burst) &&
-        loop->partitions.count > 2 * partition_set_count(set) + 64)
+    if (list_is_empty(&loop->burst) && loop->partitions.count > 2 * partition_set_count(set) + 64)
         forget_partitions(loop);
     struct partition *partition = partition_set_find(set, topic_id, index);
-    if (partition == NULL)
-        return NULL;
+    if (partition == NULL) return NULL;
     known = mem_zalloc(sizeof *known);
     if (known == NULL || map_put(&loop->partitions, &key, sizeof key, known, NULL) != 0) {
         mem_free(known);
@@ -165,8 +155,7 @@ const struct meta_endpoint *api_endpoint(const struct call *call, const struct m
 {
     const struct api_options *options = &call_loop(call)->api->options;
     unsigned listener = call_listener(call);
-    if (broker == NULL || listener >= options->listener_count)
-        return NULL;
+    if (broker == NULL || listener >= options->listener_count) return NULL;
     for (unsigned i = 0; i < broker->endpoint_count; i++)
         if (strcmp(broker->endpoints[i].listener, options->listeners[listener]) == 0)
             return &broker->endpoints[i];
@@ -178,8 +167,7 @@ unsigned api_leader_endpoint(const struct call *call, int32_t leader,
 {
     const struct meta_broker *broker = meta_view_broker(call_loop(call)->view, leader);
     const struct meta_endpoint *address = api_endpoint(call, broker);
-    if (address == NULL)
-        return 0;
+    if (address == NULL) return 0;
     *endpoint = (struct node_endpoint){
         .node_id = leader,
         .host = str_from(address->host),

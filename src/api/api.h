@@ -44,10 +44,10 @@ struct api_loop {
     struct api *api;
     struct net_loop *net_loop;
     struct loop *loop;
-    struct meta_view *view;     /* Refreshed at the begin of every call. */
-    struct map partitions;      /* Topic id and index → struct api_partition. */
-    struct list burst;          /* Partitions with appends of this burst. */
-    struct list burst_calls;    /* Produce calls of this burst. */
+    struct meta_view *view;  /* Refreshed at the begin of every call. */
+    struct map partitions;   /* Topic id and index → struct api_partition. */
+    struct list burst;       /* Partitions with appends of this burst. */
+    struct list burst_calls; /* Produce calls of this burst. */
 };
 
 struct api {

@@ -20,15 +20,13 @@ static int check_destination(const struct api_loop *loop,
 /* KIP-511: names and versions of client software are for metrics, so their letters are limited. */
 static bool software_name_is_legal(struct str name)
 {
-    if (name.length <= 0)
-        return false;
+    if (name.length <= 0) return false;
     for (int32_t i = 0; i < name.length; i++) {
         char c = name.data[i];
-        bool is_alphanumeric =
-            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                               (c >= 'A' && c <= 'Z');
         bool is_inner = i > 0 && i < name.length - 1;
-        if (!is_alphanumeric && !(is_inner && (c == '.' || c == '-')))
-            return false;
+        if (!is_alphanumeric && !(is_inner && (c == '.' || c == '-'))) return false;
     }
     return true;
 }
@@ -50,8 +48,7 @@ void handle_api_versions(struct api_loop *loop, struct call *call,
     if (call->api_version >= 3 && (!software_name_is_legal(request->client_software_name) ||
                                    !software_name_is_legal(request->client_software_version)))
         err = ERR_INVALID_REQUEST;
-    if (err == 0)
-        err = check_destination(loop, request);
+    if (err == 0) err = check_destination(loop, request);
     response.error_code = error_kafka_code(err);
     if (err == 0) {
         response.api_keys.items = keys;

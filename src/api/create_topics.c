@@ -18,14 +18,14 @@ static void answer_created(struct call *call, const struct meta_topic *topic,
     const struct api_options *options = &call_loop(call)->api->options;
     answer->topic_id = topic->id;
     answer->num_partitions = (int32_t)topic->partition_count;
-    answer->replication_factor =
-        topic->partition_count > 0 ? (int16_t)topic->partitions[0].replica_count : -1;
-    struct create_topics_response_config *configs =
-        arena_calloc(&call->arena, MAX_SETTINGS, sizeof *configs);
+    answer->replication_factor = topic->partition_count > 0
+                                     ? (int16_t)topic->partitions[0].replica_count
+                                     : -1;
+    struct create_topics_response_config *configs = arena_calloc(&call->arena, MAX_SETTINGS,
+                                                                 sizeof *configs);
     struct topic_setting_row row;
     int32_t count = 0;
-    while (configs != NULL && count < MAX_SETTINGS &&
-           topic_settings_row((unsigned)count, &row)) {
+    while (configs != NULL && count < MAX_SETTINGS && topic_settings_row((unsigned)count, &row)) {
         enum config_source source;
         const char *value = topic_config_value(&row, topic, options->topic_defaults,
                                                options->topic_default_count, &source);
@@ -51,8 +51,8 @@ static void created(struct meta_request *request)
     unsigned count = request->as.create_topics.count;
     struct create_topics_response response;
     message_defaults(&create_topics_response_shape, &response);
-    struct create_topics_response_topic *answers =
-        arena_calloc(&call->arena, count + 1u, sizeof *answers);
+    struct create_topics_response_topic *answers = arena_calloc(&call->arena, count + 1u,
+                                                                sizeof *answers);
     for (unsigned i = 0; answers != NULL && i < count; i++) {
         struct meta_create_topic *topic = &create->topics[i];
         int err = request->err != 0 ? request->err : topic->err;
@@ -67,8 +67,8 @@ static void created(struct meta_request *request)
         answers[i].error_message = STR_NULL;
         answers[i].configs.count = 0;
         if (err != 0)
-            answers[i].error_message =
-                str_from(topic->why[0] != '\0' ? topic->why : error_text(err));
+            answers[i].error_message = str_from(topic->why[0] != '\0' ? topic->why
+                                                                      : error_text(err));
         else
             answer_created(call, topic->topic, &answers[i]);
     }
@@ -86,8 +86,7 @@ static int convert_assignments(struct arena *arena,
 {
     size_t count = (size_t)wanted->assignments.count;
     struct meta_assignment *assignments = arena_calloc(arena, count + 1, sizeof *assignments);
-    if (assignments == NULL)
-        return ERR_NO_MEMORY;
+    if (assignments == NULL) return ERR_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const struct create_topics_request_assignment *from = &wanted->assignments.items[i];
         assignments[i].partition = from->partition_index;
@@ -104,8 +103,7 @@ static int convert_settings(struct arena *arena, const struct create_topics_requ
 {
     size_t count = (size_t)wanted->configs.count;
     struct meta_wanted_setting *settings = arena_calloc(arena, count + 1, sizeof *settings);
-    if (settings == NULL)
-        return ERR_NO_MEMORY;
+    if (settings == NULL) return ERR_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         settings[i].name = wanted->configs.items[i].name;
         settings[i].value = wanted->configs.items[i].value;
@@ -125,8 +123,7 @@ static int convert(struct arena *arena, const struct create_topics_request *requ
         topics[i].partition_count = wanted->num_partitions;
         topics[i].replication_factor = wanted->replication_factor;
         err = convert_assignments(arena, wanted, &topics[i]);
-        if (err == 0)
-            err = convert_settings(arena, wanted, &topics[i]);
+        if (err == 0) err = convert_settings(arena, wanted, &topics[i]);
     }
     return err;
 }
@@ -135,12 +132,10 @@ void handle_create_topics(struct api_loop *loop, struct call *call,
                           struct create_topics_request *request)
 {
     struct create_call *create = call_alloc(call, 1, sizeof *create);
-    if (create == NULL)
-        return;
-    create->topics =
-        call_alloc(call, (size_t)request->topics.count + 1, sizeof(struct meta_create_topic));
-    if (create->topics == NULL)
-        return;
+    if (create == NULL) return;
+    create->topics = call_alloc(call, (size_t)request->topics.count + 1,
+                                sizeof(struct meta_create_topic));
+    if (create->topics == NULL) return;
     if (convert(&call->arena, request, create->topics) != 0) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
@@ -149,8 +144,8 @@ void handle_create_topics(struct api_loop *loop, struct call *call,
     create->request.kind = META_CREATE_TOPICS;
     create->request.loop = loop->loop;
     create->request.done = created;
-    create->request.deadline_ms =
-        clock_monotonic_us(loop->api->options.clock) / 1000 + request->timeout_ms;
+    create->request.deadline_ms = clock_monotonic_us(loop->api->options.clock) / 1000 +
+                                  request->timeout_ms;
     create->request.as.create_topics.items = create->topics;
     create->request.as.create_topics.count = (unsigned)request->topics.count;
     create->request.as.create_topics.validate_only = request->validate_only;

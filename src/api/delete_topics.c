@@ -36,8 +36,8 @@ static void reply(struct delete_call *delete, int request_err)
     unsigned count = delete->request.as.delete_topics.count;
     struct delete_topics_response response;
     message_defaults(&delete_topics_response_shape, &response);
-    struct delete_topics_response_topic *answers =
-        arena_calloc(&call->arena, count + 1u, sizeof *answers);
+    struct delete_topics_response_topic *answers = arena_calloc(&call->arena, count + 1u,
+                                                                sizeof *answers);
     for (unsigned i = 0; answers != NULL && i < count; i++) {
         struct meta_delete_topic *topic = &delete->topics[i];
         answer_topic(call, request_err != 0 ? request_err : topic->err, topic, &answers[i]);
@@ -75,17 +75,15 @@ void handle_delete_topics(struct api_loop *loop, struct call *call,
 {
     size_t most = (size_t)request->topics.count + (size_t)request->topic_names.count;
     struct delete_call *delete = call_alloc(call, 1, sizeof *delete);
-    if (delete == NULL)
-        return;
+    if (delete == NULL) return;
     delete->topics = call_alloc(call, most + 1, sizeof(struct meta_delete_topic));
-    if (delete->topics == NULL)
-        return;
+    if (delete->topics == NULL) return;
     delete->call = call;
     delete->request.kind = META_DELETE_TOPICS;
     delete->request.loop = loop->loop;
     delete->request.done = deleted;
-    delete->request.deadline_ms =
-        clock_monotonic_us(loop->api->options.clock) / 1000 + request->timeout_ms;
+    delete->request.deadline_ms = clock_monotonic_us(loop->api->options.clock) / 1000 +
+                                  request->timeout_ms;
     delete->request.as.delete_topics.items = delete->topics;
     delete->request.as.delete_topics.count = convert(request, call->api_version, delete->topics);
     if (!loop->api->options.delete_topics) {

@@ -7,21 +7,29 @@
 
 /* A request whose decoded form needs more than this times its frame is refused: no legal one does. */
 #define ARENA_PER_FRAME_BYTE 16
-#define ARENA_BASE 65536
+#define ARENA_BASE           65536
 
-#define HANDLER_WRAPPER(key, name, stem, first, last, told, frame, sequence)                      \
-    static void call_##stem(struct api_loop *loop, struct call *call, void *request)              \
-    {                                                                                             \
-        handle_##stem(loop, call, request);                                                       \
+#define HANDLER_WRAPPER(key, name, stem, first, last, told, frame, sequence)         \
+    static void call_##stem(struct api_loop *loop, struct call *call, void *request) \
+    {                                                                                \
+        handle_##stem(loop, call, request);                                          \
     }
 API_TABLE(HANDLER_WRAPPER)
 
 enum { BORROW = 0, KEEP = 1, OVERTAKE = 0, ORDER = 1 };
 
 static const struct api_row rows[] = {
-#define HANDLER_ROW(key, name, stem, first, last, told, frame, sequence)                          \
-    { key,      name,                  first,                  last,       told, frame,           \
-      sequence, &stem##_request_shape, &stem##_response_shape, call_##stem },
+#define HANDLER_ROW(key, name, stem, first, last, told, frame, sequence) \
+    { key,                                                               \
+      name,                                                              \
+      first,                                                             \
+      last,                                                              \
+      told,                                                              \
+      frame,                                                             \
+      sequence,                                                          \
+      &stem##_request_shape,                                             \
+      &stem##_response_shape,                                            \
+      call_##stem },
     API_TABLE(HANDLER_ROW)
 };
 
@@ -36,8 +44,7 @@ const struct api_row *api_rows(unsigned *count)
 const struct api_row *api_row(int16_t key)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
-        if (rows[i].key == key)
-            return &rows[i];
+        if (rows[i].key == key) return &rows[i];
     return NULL;
 }
 
@@ -48,8 +55,7 @@ static int read_header(struct call *call, const struct api_row *row, struct curs
     int16_t flexible_from = row->request->flexible_from;
     int err = request_header_decode(request_header_version(call->api_version, flexible_from), in,
                                     &header);
-    if (err != 0)
-        return err;
+    if (err != 0) return err;
     call->correlation_id = header.correlation_id;
     call->client_id = header.client_id;
     return 0;
@@ -109,9 +115,9 @@ void api_dispatch(struct api_loop *loop, struct call *call)
     meta_quorum_refresh(loop->api->options.meta, &loop->view);
     if (is_known)
         dispatch_served(loop, call, row);
-    else if (read_header(call, row, &(struct cursor){ call->frame.data,
-                                                      call->frame.data + call->frame.length,
-                                                      false }) == 0)
+    else if (read_header(call, row,
+                         &(struct cursor){ call->frame.data, call->frame.data + call->frame.length,
+                                           false }) == 0)
         handle_unknown_api_versions(loop, call);
     else
         call_refuse(call, "malformed request header");

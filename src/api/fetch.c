@@ -33,7 +33,7 @@ struct fetch_call {
     struct call *call; /* NULL once it has ended. */
     struct api_loop *loop;
     enum fetch_state state;
-    bool may_wait;     /* The deadline has not come and the client is there. */
+    bool may_wait; /* The deadline has not come and the client is there. */
     int64_t max_bytes, min_bytes;
     struct timer deadline;
     struct message wake; /* From partitions. */
@@ -73,8 +73,7 @@ static void read_part(struct fetch_part *part, int64_t left, bool is_first, bool
 /* A partition that is still opening will have its records: wait as for any other. */
 static bool must_be_told(const struct fetch_part *part)
 {
-    if (part->err != 0 || part->read.has_diverged)
-        return true;
+    if (part->err != 0 || part->read.has_diverged) return true;
     return part->read.err != 0 && part->read.err != ERR_LEADER_NOT_AVAILABLE;
 }
 
@@ -121,8 +120,7 @@ static void stop_waiting(struct fetch_call *fetch)
 /* Rule 1. The waiters are off, so no new wake can come. */
 static void free_if_quiet(struct fetch_call *fetch)
 {
-    if (!atomic_load(&fetch->wake.queued))
-        free_fetch(fetch);
+    if (!atomic_load(&fetch->wake.queued)) free_fetch(fetch);
 }
 
 static void answer_part(struct fetch_part *part, int16_t version)
@@ -133,8 +131,7 @@ static void answer_part(struct fetch_part *part, int16_t version)
     answer->error_code = error_kafka_code(err);
     answer->high_watermark = -1;
     answer->records = (struct records){ (const uint8_t *)"", 0, NULL };
-    if (part->partition == NULL)
-        return;
+    if (part->partition == NULL) return;
     if (err == 0) {
         answer->high_watermark = read->high_watermark;
         answer->last_stable_offset = read->last_stable_offset;
@@ -168,15 +165,12 @@ static int attach_records(struct fetch_call *fetch, struct fetch_part *part)
     struct file_slice *slice = &part->read.slice;
     struct arena *arena = &fetch->call->arena;
     struct slice_owner *moved = arena_alloc(arena, sizeof *moved);
-    if (moved == NULL)
-        return ERR_NO_MEMORY;
+    if (moved == NULL) return ERR_NO_MEMORY;
     moved->slice = *slice;
     int err = arena_adopt(arena, moved, 0, release_moved);
-    if (err != 0)
-        return err;
+    if (err != 0) return err;
     slice->release = NULL;
-    part->answer->records =
-        (struct records){ NULL, (int32_t)moved->slice.length, &moved->slice };
+    part->answer->records = (struct records){ NULL, (int32_t)moved->slice.length, &moved->slice };
     return 0;
 }
 
@@ -199,8 +193,7 @@ static void finish(struct fetch_call *fetch)
     for (unsigned i = 0; err == 0 && i < fetch->part_count; i++) {
         struct fetch_part *part = &fetch->parts[i];
         answer_part(part, call->api_version);
-        if (part->read.slice.length > 0)
-            err = attach_records(fetch, part);
+        if (part->read.slice.length > 0) err = attach_records(fetch, part);
     }
     struct node_endpoint endpoint;
     if (err == 0 && call->api_version >= 16) {
@@ -225,8 +218,7 @@ static void woken(struct message *message)
         free_if_quiet(fetch);
         return;
     }
-    if (fetch->state != FETCH_WAITING)
-        return; /* It is looking anyway. */
+    if (fetch->state != FETCH_WAITING) return; /* It is looking anyway. */
     stop_waiting(fetch);
     go_on(fetch);
 }
@@ -235,8 +227,7 @@ static void deadline_came(struct timer *timer)
 {
     struct fetch_call *fetch = LIST_OWNER(timer, struct fetch_call, deadline);
     fetch->may_wait = false;
-    if (fetch->state != FETCH_WAITING)
-        return;
+    if (fetch->state != FETCH_WAITING) return;
     stop_waiting(fetch);
     go_on(fetch);
 }
@@ -246,8 +237,7 @@ static void abandoned(struct call *call)
 {
     struct fetch_call *fetch = call->context;
     fetch->may_wait = false;
-    if (fetch->state != FETCH_WAITING)
-        return;
+    if (fetch->state != FETCH_WAITING) return;
     stop_waiting(fetch);
     finish(fetch);
 }
@@ -261,7 +251,8 @@ static bool wait_for_more(struct fetch_call *fetch)
         part->waiter.loop = fetch->loop->loop;
         part->waiter.wake = &fetch->wake;
         int64_t behind = part->read.from_offset;
-        if (part->read.slice.length > 0) /* It has some, but not enough: more than is visible now. */
+        if (part->read.slice.length >
+            0) /* It has some, but not enough: more than is visible now. */
             behind = part->read.read_committed ? part->read.last_stable_offset
                                                : part->read.high_watermark;
         if (!partition_wait(part->partition, &part->waiter, behind, part->read.read_committed)) {
@@ -332,20 +323,17 @@ static int find_part(struct api_loop *loop, int16_t version,
     bool by_id = version >= 13; /* KIP-516 */
     const struct meta_topic *topic = by_id ? meta_view_topic_by_id(loop->view, &wanted->topic_id)
                                            : meta_view_topic(loop->view, wanted->topic);
-    if (topic == NULL)
-        return by_id ? ERR_UNKNOWN_TOPIC_ID : ERR_UNKNOWN_TOPIC_OR_PARTITION;
+    if (topic == NULL) return by_id ? ERR_UNKNOWN_TOPIC_ID : ERR_UNKNOWN_TOPIC_OR_PARTITION;
     if (index < 0 || (unsigned)index >= topic->partition_count)
         return ERR_UNKNOWN_TOPIC_OR_PARTITION;
     struct api_partition *known = api_find_partition(loop, &topic->id, index);
-    if (known == NULL)
-        return ERR_NOT_LEADER_OR_FOLLOWER;
+    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
     *partition = partition_ref(known->partition);
     return 0;
 }
 
 static void begin_part(struct fetch_call *fetch, struct fetch_part *part,
-                       const struct fetch_request *request,
-                       const struct fetch_request_topic *topic,
+                       const struct fetch_request *request, const struct fetch_request_topic *topic,
                        const struct fetch_request_partition *wanted)
 {
     bool is_follower = request->replica_id >= 0 || request->replica_state.replica_id >= 0;
@@ -366,12 +354,11 @@ static void begin_part(struct fetch_call *fetch, struct fetch_part *part,
 static int prepare_answer(struct fetch_call *fetch, const struct fetch_request *request)
 {
     struct arena *arena = &fetch->call->arena;
-    struct fetch_response_topic *topics =
-        arena_calloc(arena, (size_t)request->topics.count + 1, sizeof *topics);
-    struct fetch_response_partition *answers =
-        arena_calloc(arena, fetch->part_count + 1u, sizeof *answers);
-    if (topics == NULL || answers == NULL)
-        return ERR_NO_MEMORY;
+    struct fetch_response_topic *topics = arena_calloc(arena, (size_t)request->topics.count + 1,
+                                                       sizeof *topics);
+    struct fetch_response_partition *answers = arena_calloc(arena, fetch->part_count + 1u,
+                                                            sizeof *answers);
+    if (topics == NULL || answers == NULL) return ERR_NO_MEMORY;
     message_defaults(&fetch_response_shape, &fetch->response);
     fetch->response.responses.items = topics;
     fetch->response.responses.count = request->topics.count;
@@ -404,8 +391,7 @@ static struct fetch_call *prepare(struct api_loop *loop, struct call *call,
     for (int32_t i = 0; i < request->topics.count; i++)
         part_count += (unsigned)request->topics.items[i].partitions.count;
     struct fetch_call *fetch = mem_zalloc(sizeof *fetch);
-    if (fetch == NULL)
-        return NULL;
+    if (fetch == NULL) return NULL;
     fetch->call = call;
     fetch->loop = loop;
     fetch->part_count = part_count;
@@ -455,7 +441,6 @@ void handle_fetch(struct api_loop *loop, struct call *call, struct fetch_request
                        &request->topics.items[i].partitions.items[k]);
     call->context = fetch;
     call->abandoned = abandoned;
-    if (fetch->may_wait)
-        timer_set(loop->loop, &fetch->deadline, request->max_wait_ms);
+    if (fetch->may_wait) timer_set(loop->loop, &fetch->deadline, request->max_wait_ms);
     go_on(fetch);
 }

@@ -17,7 +17,7 @@
 #include "metadata.h"
 #include "produce.h"
 
-#define HANDLER_PROTOTYPE(key, name, stem, first, last, told, frame, sequence)                    \
+#define HANDLER_PROTOTYPE(key, name, stem, first, last, told, frame, sequence) \
     void handle_##stem(struct api_loop *loop, struct call *call, struct stem##_request *request);
 API_TABLE(HANDLER_PROTOTYPE)
 #undef HANDLER_PROTOTYPE

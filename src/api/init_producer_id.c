@@ -22,8 +22,7 @@ static void id_has_come(struct producer_id_request *request)
     struct init_call *init = LIST_OWNER(request, struct init_call, request);
     int err = request->err;
     /* The quorum is busy electing or the broker stops: the client may ask again. */
-    if (err != 0)
-        err = ERR_COORDINATOR_NOT_AVAILABLE;
+    if (err != 0) err = ERR_COORDINATOR_NOT_AVAILABLE;
     reply(init->call, err, request->producer_id);
 }
 
@@ -37,8 +36,7 @@ void handle_init_producer_id(struct api_loop *loop, struct call *call,
         return;
     }
     struct init_call *init = call_alloc(call, 1, sizeof *init);
-    if (init == NULL)
-        return;
+    if (init == NULL) return;
     init->call = call;
     init->request.loop = loop->loop;
     init->request.done = id_has_come;

@@ -26,15 +26,13 @@ static void finish(struct lookup_call *lookups)
 {
     for (unsigned i = 0; i < lookups->part_count; i++) {
         struct lookup_part *part = &lookups->parts[i];
-        if (part->partition == NULL)
-            continue;
+        if (part->partition == NULL) continue;
         int err = part->lookup.err;
         part->answer->error_code = error_kafka_code(err);
         if (err == 0) {
             part->answer->offset = part->lookup.position.offset;
             part->answer->timestamp = part->lookup.position.timestamp;
             if (lookups->call->api_version >= 4) /* Older ones cannot say it. */
-                if (lookups->call->api_version >= 4)
                 part->answer->leader_epoch = part->lookup.position.leader_epoch;
         }
         partition_unref(part->partition);
@@ -52,8 +50,7 @@ static void look_on_pool(struct job *job)
     struct lookup_call *lookups = LIST_OWNER(job, struct lookup_call, job);
     for (unsigned i = 0; i < lookups->part_count; i++) {
         struct lookup_part *part = &lookups->parts[i];
-        if (part->partition == NULL || part->lookup.err != ERR_NEEDS_IO)
-            continue;
+        if (part->partition == NULL || part->lookup.err != ERR_NEEDS_IO) continue;
         part->lookup.may_block = true;
         partition_find_offset(part->partition, &part->lookup);
     }
@@ -65,18 +62,12 @@ static bool timestamp_is_known(int64_t timestamp, int16_t version)
 {
     switch (timestamp) {
     case TIMESTAMP_LATEST:
-    case TIMESTAMP_EARLIEST:
-        return true;
-    case TIMESTAMP_MAX:
-        return version >= 7;
-    case TIMESTAMP_EARLIEST_LOCAL:
-        return version >= 8;
-    case TIMESTAMP_LATEST_TIERED:
-        return version >= 9;
-    case TIMESTAMP_EARLIEST_PENDING_UPLOAD:
-        return version >= 11;
-    default:
-        return timestamp >= 0;
+    case TIMESTAMP_EARLIEST: return true;
+    case TIMESTAMP_MAX: return version >= 7;
+    case TIMESTAMP_EARLIEST_LOCAL: return version >= 8;
+    case TIMESTAMP_LATEST_TIERED: return version >= 9;
+    case TIMESTAMP_EARLIEST_PENDING_UPLOAD: return version >= 11;
+    default: return timestamp >= 0;
     }
 }
 
@@ -86,8 +77,7 @@ static bool is_named_twice(const struct list_offsets_request *request, struct st
     unsigned times = 0;
     for (int32_t i = 0; i < request->topics.count; i++) {
         const struct list_offsets_request_topic *other = &request->topics.items[i];
-        if (!str_equal(other->name, topic))
-            continue;
+        if (!str_equal(other->name, topic)) continue;
         for (int32_t k = 0; k < other->partitions.count; k++)
             times += other->partitions.items[k].partition_index == partition;
     }
@@ -98,8 +88,7 @@ static int find_part(struct lookup_call *lookups, const struct list_offsets_requ
                      struct str topic_name, const struct list_offsets_request_partition *wanted,
                      struct partition **partition)
 {
-    if (is_named_twice(request, topic_name, wanted->partition_index))
-        return ERR_INVALID_REQUEST;
+    if (is_named_twice(request, topic_name, wanted->partition_index)) return ERR_INVALID_REQUEST;
     if (!timestamp_is_known(wanted->timestamp, lookups->call->api_version))
         return ERR_UNSUPPORTED_VERSION;
     if (request->replica_id != -1 && request->replica_id != REPLICA_DEBUGGING)
@@ -108,10 +97,9 @@ static int find_part(struct lookup_call *lookups, const struct list_offsets_requ
     if (topic == NULL || wanted->partition_index < 0 ||
         (unsigned)wanted->partition_index >= topic->partition_count)
         return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    struct api_partition *known =
-        api_find_partition(lookups->loop, &topic->id, wanted->partition_index);
-    if (known == NULL)
-        return ERR_NOT_LEADER_OR_FOLLOWER;
+    struct api_partition *known = api_find_partition(lookups->loop, &topic->id,
+                                                     wanted->partition_index);
+    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
     *partition = partition_ref(known->partition);
     return 0;
 }
@@ -146,10 +134,10 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
         part_count += (unsigned)request->topics.items[i].partitions.count;
     struct lookup_call *lookups = arena_zalloc(&call->arena, sizeof *lookups);
     struct lookup_part *parts = arena_calloc(&call->arena, part_count + 1u, sizeof *parts);
-    struct list_offsets_response_topic *topics =
-        arena_calloc(&call->arena, (size_t)request->topics.count + 1, sizeof *topics);
-    struct list_offsets_response_partition *answers =
-        arena_calloc(&call->arena, part_count + 1u, sizeof *answers);
+    struct list_offsets_response_topic *topics = arena_calloc(
+        &call->arena, (size_t)request->topics.count + 1, sizeof *topics);
+    struct list_offsets_response_partition *answers = arena_calloc(&call->arena, part_count + 1u,
+                                                                   sizeof *answers);
     if (lookups == NULL || parts == NULL || topics == NULL || answers == NULL) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;

@@ -5,8 +5,9 @@
 #include "topic_settings.h"
 
 /* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
-#define TOPIC_OPERATIONS 3576   /* Read, write, create, delete, alter, describe, *_configs. */
-#define CLUSTER_OPERATIONS 8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
+#define TOPIC_OPERATIONS 3576 /* Read, write, create, delete, alter, describe, *_configs. */
+#define CLUSTER_OPERATIONS \
+    8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
 
 #define AUTO_CREATE_TIMEOUT_MS 30000
 
@@ -29,8 +30,7 @@ static void auto_created(struct meta_request *request)
 static void create_topic(struct api_loop *loop, struct str name)
 {
     struct auto_create *create = mem_zalloc(sizeof *create + (size_t)name.length);
-    if (create == NULL)
-        return;
+    if (create == NULL) return;
     memcpy(create->name, name.data, (size_t)name.length);
     create->topic.name = (struct str){ create->name, name.length };
     create->topic.partition_count = -1;
@@ -38,8 +38,8 @@ static void create_topic(struct api_loop *loop, struct str name)
     create->request.kind = META_CREATE_TOPICS;
     create->request.loop = loop->api->options.main_loop;
     create->request.done = auto_created;
-    create->request.deadline_ms =
-        clock_monotonic_us(loop->api->options.clock) / 1000 + AUTO_CREATE_TIMEOUT_MS;
+    create->request.deadline_ms = clock_monotonic_us(loop->api->options.clock) / 1000 +
+                                  AUTO_CREATE_TIMEOUT_MS;
     create->request.as.create_topics.items = &create->topic;
     create->request.as.create_topics.count = 1;
     meta_quorum_request(loop->api->options.meta, &create->request);
@@ -58,8 +58,7 @@ struct answer {
 static void *take(struct answer *answer, size_t count, size_t size)
 {
     void *memory = arena_calloc(&answer->call->arena, count + 1, size);
-    if (memory == NULL)
-        answer->has_failed = true;
+    if (memory == NULL) answer->has_failed = true;
     return memory;
 }
 
@@ -72,8 +71,7 @@ static void answer_brokers(struct answer *answer)
     for (unsigned i = 0; brokers != NULL && i < count; i++) {
         const struct meta_broker *broker = meta_view_broker_at(view, i);
         const struct meta_endpoint *endpoint = api_endpoint(answer->call, broker);
-        if (broker->fenced || endpoint == NULL)
-            continue;
+        if (broker->fenced || endpoint == NULL) continue;
         brokers[told++] = (struct metadata_response_broker){
             .node_id = broker->id,
             .host = str_from(endpoint->host),
@@ -127,10 +125,11 @@ static void answer_topic(struct answer *answer, const struct meta_topic *topic,
     to->is_internal = strncmp(topic->name, "__", 2) == 0 &&
                       (strcmp(topic->name, "__consumer_offsets") == 0 ||
                        strcmp(topic->name, "__transaction_state") == 0);
-    to->topic_authorized_operations =
-        answer->request->include_topic_authorized_operations ? TOPIC_OPERATIONS : INT32_MIN;
-    struct metadata_response_partition *partitions =
-        take(answer, topic->partition_count, sizeof *partitions);
+    to->topic_authorized_operations = answer->request->include_topic_authorized_operations
+                                          ? TOPIC_OPERATIONS
+                                          : INT32_MIN;
+    struct metadata_response_partition *partitions = take(answer, topic->partition_count,
+                                                          sizeof *partitions);
     for (unsigned i = 0; partitions != NULL && i < topic->partition_count; i++)
         answer_partition(answer, &topic->partitions[i], (int32_t)i, &partitions[i]);
     to->partitions.items = partitions;
@@ -199,8 +198,7 @@ static void answer_named(struct answer *answer)
 /* Versions 10 and 11 have the field for a topic's id, but may not use it to ask. */
 static bool asks_by_id_too_early(const struct metadata_request *request, int16_t version)
 {
-    if (version != 10 && version != 11)
-        return false;
+    if (version != 10 && version != 11) return false;
     for (int32_t i = 0; i < request->topics.count; i++)
         if (str_is_null(request->topics.items[i].name) ||
             !uuid_is_zero(&request->topics.items[i].topic_id))
@@ -214,8 +212,7 @@ static void refuse_ids(struct answer *answer)
     struct metadata_response_topic *topics = take(answer, (size_t)count, sizeof *topics);
     for (int32_t i = 0; topics != NULL && i < count; i++) {
         answer_missing(&answer->request->topics.items[i], ERR_INVALID_REQUEST, &topics[i]);
-        if (str_is_null(topics[i].name))
-            topics[i].name = (struct str){ "", 0 };
+        if (str_is_null(topics[i].name)) topics[i].name = (struct str){ "", 0 };
     }
     answer->response.topics.items = topics;
     answer->response.topics.count = count;
@@ -227,13 +224,14 @@ void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_r
     message_defaults(&metadata_response_shape, &answer.response);
     answer.response.cluster_id = str_from(meta_view_cluster_id(loop->view));
     answer.response.controller_id = meta_view_controller(loop->view);
-    answer.response.cluster_authorized_operations =
-        request->include_cluster_authorized_operations ? CLUSTER_OPERATIONS : INT32_MIN;
+    answer.response.cluster_authorized_operations = request->include_cluster_authorized_operations
+                                                        ? CLUSTER_OPERATIONS
+                                                        : INT32_MIN;
     answer_brokers(&answer);
 
     /* Version 0 asks for all topics with an empty list, later ones with null. */
-    bool wants_all =
-        request->topics.count < 0 || (call->api_version == 0 && request->topics.count == 0);
+    bool wants_all = request->topics.count < 0 ||
+                     (call->api_version == 0 && request->topics.count == 0);
     if (asks_by_id_too_early(request, call->api_version))
         refuse_ids(&answer);
     else if (wants_all)

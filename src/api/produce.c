@@ -52,8 +52,7 @@ static void answer_error(struct produce_part *part, int err, const char *why)
 /* KIP-951: who leads now, for clients that can be told. */
 static void answer_leader(struct produce_part *part, int32_t leader, int32_t leader_epoch)
 {
-    if (part->produce->call->api_version < 10)
-        return;
+    if (part->produce->call->api_version < 10) return;
     part->answer->current_leader.leader_id = leader;
     part->answer->current_leader.leader_epoch = leader_epoch;
     part->produce->leader_hint = leader;
@@ -63,16 +62,14 @@ static void answer_leader(struct produce_part *part, int32_t leader, int32_t lea
 static int answer_record_errors(struct produce_part *part)
 {
     const struct batch_verdict *verdict = &part->append.verdict;
-    if (verdict->record_error_count == 0)
-        return 0;
+    if (verdict->record_error_count == 0) return 0;
     struct produce_response_record_error *errors = arena_calloc(
         &part->produce->call->arena, (size_t)verdict->record_error_count, sizeof *errors);
-    if (errors == NULL)
-        return ERR_NO_MEMORY;
+    if (errors == NULL) return ERR_NO_MEMORY;
     for (int32_t i = 0; i < verdict->record_error_count; i++) {
         errors[i].batch_index = verdict->record_errors[i];
-        errors[i].batch_index_error_message =
-            verdict->why == NULL ? STR_NULL : str_from(verdict->why);
+        errors[i].batch_index_error_message = verdict->why == NULL ? STR_NULL
+                                                                   : str_from(verdict->why);
     }
     part->answer->record_errors.items = errors;
     part->answer->record_errors.count = verdict->record_error_count;
@@ -92,14 +89,12 @@ static void answer_append(struct produce_part *part)
     answer_error(part, err, append->verdict.why != NULL ? append->verdict.why : error_text(err));
     if (err == ERR_NOT_LEADER_OR_FOLLOWER)
         answer_leader(part, append->leader, append->leader_epoch);
-    if (answer_record_errors(part) != 0)
-        answer_error(part, ERR_NO_MEMORY, NULL);
+    if (answer_record_errors(part) != 0) answer_error(part, ERR_NO_MEMORY, NULL);
 }
 
 static void close_part(struct produce_part *part)
 {
-    if (!part->is_open)
-        return;
+    if (!part->is_open) return;
     part->is_open = false;
     answer_append(part);
     append_close(&part->append);
@@ -132,8 +127,8 @@ static void finish(struct produce_call *produce)
     }
     struct node_endpoint endpoint;
     if (produce->leader_hint >= 0) {
-        produce->response.node_endpoints.count =
-            (int32_t)api_leader_endpoint(call, produce->leader_hint, &endpoint);
+        produce->response.node_endpoints.count = (int32_t)api_leader_endpoint(
+            call, produce->leader_hint, &endpoint);
         produce->response.node_endpoints.items = &endpoint;
     }
     api_reply(call, &produce_response_shape, &produce->response);
@@ -144,8 +139,7 @@ static void finish(struct produce_call *produce)
 /* Rule 3: the topics' names are needed longer than the frame lives. */
 static void detach(struct produce_call *produce)
 {
-    if (produce->is_detached)
-        return;
+    if (produce->is_detached) return;
     produce->is_detached = true;
     for (int32_t i = 0; i < produce->response.responses.count; i++) {
         struct str *name = &produce->response.responses.items[i].name;
@@ -167,8 +161,7 @@ void api_flush_burst(struct api_loop *loop)
     while ((node = list_pop_front(&loop->burst_calls)) != NULL) {
         struct produce_call *produce = LIST_OWNER(node, struct produce_call, node);
         for (unsigned i = 0; i < produce->part_count; i++)
-            if (!produce->parts[i].append.is_pending)
-                close_part(&produce->parts[i]);
+            if (!produce->parts[i].append.is_pending) close_part(&produce->parts[i]);
         if (produce->open_count == 0)
             finish(produce);
         else
@@ -181,8 +174,7 @@ static void append_ended(struct append *append)
     struct produce_part *part = LIST_OWNER(append, struct produce_part, append);
     struct produce_call *produce = part->produce;
     close_part(part);
-    if (produce->open_count == 0)
-        finish(produce);
+    if (produce->open_count == 0) finish(produce);
 }
 
 /* No transaction can be open, so no batch can be part of one. */
@@ -197,10 +189,8 @@ static void check_ended(struct append *append)
     append->done = append_ended;
     append->next = NULL;
     refuse_transactional(append);
-    if (append->log.err == 0)
-        partition_append(append->partition, append);
-    if (!append->is_pending)
-        append_ended(append);
+    if (append->log.err == 0) partition_append(append->partition, append);
+    if (!append->is_pending) append_ended(append);
 }
 
 static void put_off(struct api_loop *loop, struct api_partition *known, struct append *append)
@@ -208,8 +198,7 @@ static void put_off(struct api_loop *loop, struct api_partition *known, struct a
     append->next = NULL;
     *known->end = append;
     known->end = &append->next;
-    if (list_is_empty(&known->burst))
-        list_push_back(&loop->burst, &known->burst);
+    if (list_is_empty(&known->burst)) list_push_back(&loop->burst, &known->burst);
 }
 
 static void begin_append(struct produce_call *produce, struct produce_part *part,
@@ -246,8 +235,7 @@ static int find_topic(struct api_loop *loop, int16_t version,
     bool by_id = version >= 13; /* KIP-516 */
     *topic = by_id ? meta_view_topic_by_id(loop->view, &wanted->topic_id)
                    : meta_view_topic(loop->view, wanted->name);
-    if (*topic != NULL)
-        return 0;
+    if (*topic != NULL) return 0;
     return by_id ? ERR_UNKNOWN_TOPIC_ID : ERR_UNKNOWN_TOPIC_OR_PARTITION;
 }
 
@@ -266,8 +254,7 @@ static void begin_part(struct produce_call *produce, struct produce_part *part,
 {
     struct api_partition *known = NULL;
     int err = topic_err;
-    if (err == 0)
-        err = find_partition(produce->loop, topic, wanted->index, &known);
+    if (err == 0) err = find_partition(produce->loop, topic, wanted->index, &known);
     if (err != 0) {
         answer_error(part, err, error_text(err));
         if (err == ERR_NOT_LEADER_OR_FOLLOWER) {
@@ -282,8 +269,7 @@ static void begin_part(struct produce_call *produce, struct produce_part *part,
 /* What refuses the request as a whole, partition by partition. */
 static int check_request(const struct produce_request *request)
 {
-    if (request->acks < -1 || request->acks > 1)
-        return ERR_INVALID_REQUIRED_ACKS;
+    if (request->acks < -1 || request->acks > 1) return ERR_INVALID_REQUIRED_ACKS;
     if (!str_is_null(request->transactional_id))
         return ERR_INVALID_TXN_STATE; /* Nobody has an open transaction: there are none yet. */
     return 0;
@@ -298,12 +284,12 @@ static struct produce_call *prepare(struct api_loop *loop, struct call *call,
         part_count += (unsigned)request->topic_data.items[i].partition_data.count;
 
     struct produce_call *produce = arena_zalloc(&call->arena, sizeof *produce);
-    struct produce_part *parts =
-        arena_calloc(&call->arena, part_count + 1u, sizeof(struct produce_part));
+    struct produce_part *parts = arena_calloc(&call->arena, part_count + 1u,
+                                              sizeof(struct produce_part));
     struct produce_response_topic *topics = arena_calloc(
         &call->arena, (size_t)request->topic_data.count + 1, sizeof(struct produce_response_topic));
-    struct produce_response_partition *answers =
-        arena_calloc(&call->arena, part_count + 1u, sizeof(struct produce_response_partition));
+    struct produce_response_partition *answers = arena_calloc(
+        &call->arena, part_count + 1u, sizeof(struct produce_response_partition));
     if (produce == NULL || parts == NULL || topics == NULL || answers == NULL) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return NULL;
@@ -344,16 +330,14 @@ static struct produce_call *prepare(struct api_loop *loop, struct call *call,
 void handle_produce(struct api_loop *loop, struct call *call, struct produce_request *request)
 {
     struct produce_call *produce = prepare(loop, call, request);
-    if (produce == NULL)
-        return;
+    if (produce == NULL) return;
     int request_err = check_request(request);
     unsigned next = 0;
     for (int32_t i = 0; i < request->topic_data.count; i++) {
         const struct produce_request_topic *wanted = &request->topic_data.items[i];
         const struct meta_topic *topic = NULL;
         int err = request_err;
-        if (err == 0)
-            err = find_topic(loop, call->api_version, wanted, &topic);
+        if (err == 0) err = find_topic(loop, call->api_version, wanted, &topic);
         for (int32_t k = 0; k < wanted->partition_data.count; k++)
             begin_part(produce, &produce->parts[next++], topic, err,
                        &wanted->partition_data.items[k]);

@@ -19,8 +19,7 @@ void topic_config_resolve(const struct meta_topic *topic, const struct meta_sett
 static const char *find(const char *name, const struct meta_setting *pairs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (strcmp(pairs[i].name, name) == 0)
-            return pairs[i].value;
+        if (strcmp(pairs[i].name, name) == 0) return pairs[i].value;
     return NULL;
 }
 

@@ -18,7 +18,7 @@
 #include "net.h"
 #include "trace.h"
 
-#define WHY_SIZE 256
+#define WHY_SIZE                256
 #define HEARTBEATS_PER_ELECTION 10
 
 struct broker {
@@ -55,8 +55,7 @@ static int refuse(int err, const char *what, const char *why)
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -65,14 +64,12 @@ static int open_dirs(struct broker *broker)
 {
     const struct config *config = broker->config;
     broker->dirs = mem_calloc(config->log_dir_count, sizeof *broker->dirs);
-    if (broker->dirs == NULL)
-        return refuse(ERR_NO_MEMORY, "data folders", "");
+    if (broker->dirs == NULL) return refuse(ERR_NO_MEMORY, "data folders", "");
     int err = 0;
     for (unsigned i = 0; err == 0 && i < config->log_dir_count; i++) {
         char why[WHY_SIZE] = "";
         err = data_dir_open(&broker->dirs[i], fs_posix(), config->log_dirs[i], why, sizeof why);
-        if (err != 0)
-            return refuse(err, config->log_dirs[i], why);
+        if (err != 0) return refuse(err, config->log_dirs[i], why);
         broker->dir_count++;
     }
     return err;
@@ -96,8 +93,7 @@ static int open_net(struct broker *broker)
         .receive_buffer_bytes = config->socket_receive_buffer_bytes,
     };
     int err = net_open(&broker->net, &net_config);
-    if (err == 0)
-        err = api_attach(broker->api, broker->net);
+    if (err == 0) err = api_attach(broker->api, broker->net);
     return err == 0 ? 0 : refuse(err, "network", "");
 }
 
@@ -111,16 +107,15 @@ static int open_listeners(struct broker *broker)
         uint16_t port;
         int err = net_listen(broker->net, listener->host, listener->port, &index, &port, why,
                              sizeof why);
-        if (err != 0)
-            return refuse(err, listener->name, why);
+        if (err != 0) return refuse(err, listener->name, why);
         broker->listener_names[i] = listener->name;
         broker->endpoints[i] = (struct meta_endpoint){
             .listener = listener->name,
             .host = listener->advertised_host,
             .port = listener->advertised_port != 0 ? listener->advertised_port : port,
         };
-        trace(TRACE_INFO, "broker", "listener %s on %s port %u tells clients %s:%u",
-              listener->name, listener->host[0] == '\0' ? "every address" : listener->host, port,
+        trace(TRACE_INFO, "broker", "listener %s on %s port %u tells clients %s:%u", listener->name,
+              listener->host[0] == '\0' ? "every address" : listener->host, port,
               broker->endpoints[i].host, broker->endpoints[i].port);
     }
     return 0;
@@ -130,10 +125,9 @@ static int copy_topic_defaults(struct broker *broker)
 {
     const struct config *config = broker->config;
     broker->topic_default_count = config->topic_default_count;
-    broker->topic_defaults =
-        mem_calloc(config->topic_default_count + 1u, sizeof *broker->topic_defaults);
-    if (broker->topic_defaults == NULL)
-        return ERR_NO_MEMORY;
+    broker->topic_defaults = mem_calloc(config->topic_default_count + 1u,
+                                        sizeof *broker->topic_defaults);
+    if (broker->topic_defaults == NULL) return ERR_NO_MEMORY;
     for (unsigned i = 0; i < config->topic_default_count; i++) {
         broker->topic_defaults[i].name = config->topic_defaults[2 * i];
         broker->topic_defaults[i].value = config->topic_defaults[2 * i + 1];
@@ -187,8 +181,7 @@ static int open_meta(struct broker *broker)
     };
     char why[WHY_SIZE] = "";
     int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);
-    if (err != 0)
-        return refuse(err, "metadata", why);
+    if (err != 0) return refuse(err, "metadata", why);
     err = producer_ids_open(&broker->producer_ids, broker->meta, broker->clock, broker->loop);
     return err == 0 ? 0 : refuse(err, "producer ids", "");
 }
@@ -199,10 +192,8 @@ static int open_api(struct broker *broker)
     broker->listener_names = mem_calloc(count, sizeof *broker->listener_names);
     broker->endpoints = mem_calloc(count, sizeof *broker->endpoints);
     int err = copy_topic_defaults(broker);
-    if (broker->listener_names == NULL || broker->endpoints == NULL)
-        err = ERR_NO_MEMORY;
-    if (err == 0)
-        err = api_open(&broker->api);
+    if (broker->listener_names == NULL || broker->endpoints == NULL) err = ERR_NO_MEMORY;
+    if (err == 0) err = api_open(&broker->api);
     return err == 0 ? 0 : refuse(err, "handlers", "");
 }
 
@@ -242,12 +233,9 @@ static int watch_signals(struct broker *broker)
     uv_loop_t *uv = loop_uv(broker->loop);
     broker->on_term.data = broker->on_int.data = broker;
     int status = uv_signal_init(uv, &broker->on_term);
-    if (status == 0)
-        status = uv_signal_init(uv, &broker->on_int);
-    if (status == 0)
-        status = uv_signal_start(&broker->on_term, stop_politely, SIGTERM);
-    if (status == 0)
-        status = uv_signal_start(&broker->on_int, stop_politely, SIGINT);
+    if (status == 0) status = uv_signal_init(uv, &broker->on_int);
+    if (status == 0) status = uv_signal_start(&broker->on_term, stop_politely, SIGTERM);
+    if (status == 0) status = uv_signal_start(&broker->on_int, stop_politely, SIGINT);
     return status == 0 ? 0 : refuse(ERR_IO, "signals", "");
 }
 
@@ -282,8 +270,7 @@ static void accept_clients(struct metadata_watch *watch)
 int broker_open(struct broker **broker, const struct config *config)
 {
     struct broker *opened = mem_zalloc(sizeof *opened);
-    if (opened == NULL)
-        return refuse(ERR_NO_MEMORY, "broker", "");
+    if (opened == NULL) return refuse(ERR_NO_MEMORY, "broker", "");
     opened->config = config;
     opened->clock = clock_real();
     opened->started_us = clock_monotonic_us(opened->clock);
@@ -291,38 +278,26 @@ int broker_open(struct broker **broker, const struct config *config)
     *broker = opened; /* broker_close() takes down whatever is up. */
 
     int err = loop_open(&opened->loop, "sluice-main", opened->clock);
-    if (err != 0)
-        return refuse(err, "main loop", "");
+    if (err != 0) return refuse(err, "main loop", "");
     err = watch_signals(opened);
-    if (err == 0)
-        err = disk_pool_open(&opened->pool, (unsigned)config->io_threads);
-    if (err == 0)
-        err = open_api(opened);
-    if (err == 0)
-        err = open_net(opened);
+    if (err == 0) err = disk_pool_open(&opened->pool, (unsigned)config->io_threads);
+    if (err == 0) err = open_api(opened);
+    if (err == 0) err = open_net(opened);
     /* Before the data folders: a port that is taken must not cost them their clean marker. */
-    if (err == 0)
-        err = open_listeners(opened);
-    if (err == 0)
-        err = open_dirs(opened);
-    if (err == 0)
-        err = open_partitions(opened);
-    if (err == 0)
-        err = open_meta(opened);
-    if (err == 0)
-        complete_api(opened);
+    if (err == 0) err = open_listeners(opened);
+    if (err == 0) err = open_dirs(opened);
+    if (err == 0) err = open_partitions(opened);
+    if (err == 0) err = open_meta(opened);
+    if (err == 0) complete_api(opened);
     return err;
 }
 
 int broker_run(struct broker *broker)
 {
     int err = net_start(broker->net);
-    if (err == 0)
-        err = meta_quorum_start(broker->meta);
-    if (err == 0)
-        err = loop_run(broker->loop);
-    if (err != 0)
-        return refuse(err, "threads", "");
+    if (err == 0) err = meta_quorum_start(broker->meta);
+    if (err == 0) err = loop_run(broker->loop);
+    if (err != 0) return refuse(err, "threads", "");
     return broker->is_ready ? 0 : ERR_IO;
 }
 
@@ -330,8 +305,7 @@ int broker_run(struct broker *broker)
 
 void broker_close(struct broker *broker)
 {
-    if (broker == NULL)
-        return;
+    if (broker == NULL) return;
     int64_t epoch = -1;
     if (broker->is_ready) {
         struct meta_view *view = meta_quorum_view(broker->meta);
@@ -342,8 +316,7 @@ void broker_close(struct broker *broker)
     net_close(broker->net); /* First: the calls that are under way still find all below. */
     api_close(broker->api);
     meta_quorum_close(broker->meta);
-    if (broker->loop != NULL)
-        loop_turn(broker->loop); /* What the quorum's end told this loop. */
+    if (broker->loop != NULL) loop_turn(broker->loop); /* What the quorum's end told this loop. */
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, epoch, broker->is_ready);
     disk_pool_close(broker->pool);

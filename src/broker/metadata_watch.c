@@ -15,8 +15,7 @@
 static bool hosts(const struct metadata_watch *watch, const struct meta_partition *partition)
 {
     for (unsigned i = 0; i < partition->replica_count; i++)
-        if (partition->replicas[i] == watch->node_id)
-            return true;
+        if (partition->replicas[i] == watch->node_id) return true;
     return false;
 }
 
@@ -57,8 +56,7 @@ static void apply_change(struct metadata_watch *watch, const struct meta_change 
         if (hosts(watch, &before->partitions[i]) && !stays)
             partition_set_remove(watch->partitions, &before->id, (int32_t)i);
     }
-    if (after == NULL)
-        return;
+    if (after == NULL) return;
     struct topic_settings settings;
     topic_config_resolve(after, watch->topic_defaults, watch->topic_default_count, &settings);
     for (unsigned i = 0; i < after->partition_count; i++)

@@ -13,7 +13,7 @@ struct metadata_watch {
     int32_t node_id;
     const struct meta_setting *topic_defaults;
     unsigned topic_default_count;
-    struct loop *loop;      /* Where `ready` is called. */
+    struct loop *loop; /* Where `ready` is called. */
     void (*ready)(struct metadata_watch *watch);
     struct message message; /* The watch's: tells the loop. */
 };

@@ -16,8 +16,7 @@ int partition_create(struct partition **partition, struct partition_owner *owner
                      const struct topic_settings *settings, const struct partition_role *role)
 {
     struct partition *created = mem_zalloc(sizeof *created);
-    if (created == NULL)
-        return ERR_NO_MEMORY;
+    if (created == NULL) return ERR_NO_MEMORY;
     created->topic = mem_strdup(topic);
     if (created->topic == NULL) {
         mem_free(created);
@@ -50,12 +49,9 @@ struct partition *partition_ref(struct partition *partition)
     return partition;
 }
 
-void partition_unref(struct partition *partition)
+static void run_free(struct job *job)
 {
-    if (partition == NULL)
-        return;
-    if (atomic_fetch_sub_explicit(&partition->references, 1, memory_order_acq_rel) != 1)
-        return;
+    struct partition *partition = LIST_OWNER(job, struct partition, free_job);
     assert(partition->log == NULL);
     job_lane_close(&partition->lane);
     pthread_cond_destroy(&partition->unpinned);
@@ -64,10 +60,18 @@ void partition_unref(struct partition *partition)
     mem_free(partition);
 }
 
+void partition_unref(struct partition *partition)
+{
+    if (partition == NULL) return;
+    if (atomic_fetch_sub_explicit(&partition->references, 1, memory_order_acq_rel) != 1) return;
+    /* The last reference may be that of a job of the lane, which must leave before the lane goes. */
+    partition->free_job.run = run_free;
+    executor_submit(partition->disk, &partition->free_job);
+}
+
 struct partition_log *partition_pin_log(struct partition *partition)
 {
-    if (partition->log != NULL)
-        partition->log_pins++;
+    if (partition->log != NULL) partition->log_pins++;
     return partition->log;
 }
 
@@ -75,8 +79,7 @@ void partition_unpin_log(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     assert(partition->log_pins > 0);
-    if (--partition->log_pins == 0)
-        pthread_cond_broadcast(&partition->unpinned);
+    if (--partition->log_pins == 0) pthread_cond_broadcast(&partition->unpinned);
     pthread_mutex_unlock(&partition->lock);
 }
 
@@ -91,24 +94,19 @@ void partition_set_role(struct partition *partition, const struct partition_role
     if (partition->log != NULL && !partition->appending)
         partition_log_set_settings(partition->log, settings);
     partition_advance_high_watermark(partition);
-    if (leader_changed)
-        waiting_wake_all(&partition->waiting);
+    if (leader_changed) waiting_wake_all(&partition->waiting);
     pthread_mutex_unlock(&partition->lock);
 }
 
 int partition_check_leader(const struct partition *partition, int32_t current_leader_epoch)
 {
     const struct partition_role *role = &partition->role;
-    if (partition->state == PARTITION_GONE)
-        return ERR_NOT_LEADER_OR_FOLLOWER;
-    if (partition->state == PARTITION_OFFLINE)
-        return ERR_KAFKA_STORAGE_ERROR;
+    if (partition->state == PARTITION_GONE) return ERR_NOT_LEADER_OR_FOLLOWER;
+    if (partition->state == PARTITION_OFFLINE) return ERR_KAFKA_STORAGE_ERROR;
     if (current_leader_epoch >= 0 && current_leader_epoch < role->leader_epoch)
         return ERR_FENCED_LEADER_EPOCH;
-    if (current_leader_epoch > role->leader_epoch)
-        return ERR_UNKNOWN_LEADER_EPOCH;
-    if (!role->is_leader)
-        return ERR_NOT_LEADER_OR_FOLLOWER;
+    if (current_leader_epoch > role->leader_epoch) return ERR_UNKNOWN_LEADER_EPOCH;
+    if (!role->is_leader) return ERR_NOT_LEADER_OR_FOLLOWER;
     return partition->state == PARTITION_OPENING ? ERR_LEADER_NOT_AVAILABLE : 0;
 }
 
@@ -116,21 +114,19 @@ int partition_check_leader(const struct partition *partition, int32_t current_le
 bool partition_isr_is_large_enough(const struct partition *partition)
 {
     int32_t wanted = partition->settings.min_insync_replicas;
-    if (wanted > partition->role.replica_count)
-        wanted = partition->role.replica_count;
+    if (wanted > partition->role.replica_count) wanted = partition->role.replica_count;
     return partition->role.isr_count >= wanted;
 }
 
 void partition_advance_high_watermark(struct partition *partition)
 {
-    if (partition->log == NULL || !partition->role.is_leader || !partition_isr_is_large_enough(partition))
+    if (partition->log == NULL || !partition->role.is_leader ||
+        !partition_isr_is_large_enough(partition))
         return;
     /* Alone in the ISR, what is in the log here is what the ISR has. */
-    if (partition->role.isr_count != 1)
-        return;
+    if (partition->role.isr_count != 1) return;
     int64_t reached = partition_log_end_offset(partition->log);
-    if (reached <= partition->high_watermark)
-        return;
+    if (reached <= partition->high_watermark) return;
     partition->high_watermark = reached;
     waiting_wake(&partition->waiting, reached);
 }
@@ -138,10 +134,8 @@ void partition_advance_high_watermark(struct partition *partition)
 int64_t partition_last_stable_offset(const struct partition *partition)
 {
     int64_t first_open = -1;
-    if (partition->log != NULL)
-        first_open = partition_log_first_open_offset(partition->log);
-    if (first_open >= 0 && first_open < partition->high_watermark)
-        return first_open;
+    if (partition->log != NULL) first_open = partition_log_first_open_offset(partition->log);
+    if (first_open >= 0 && first_open < partition->high_watermark) return first_open;
     return partition->high_watermark;
 }
 
@@ -156,8 +150,7 @@ void partition_retire(struct partition *partition, bool delete_files)
         waiting_wake_all(&partition->waiting);
     }
     pthread_mutex_unlock(&partition->lock);
-    if (first)
-        partition_start_closing(partition);
+    if (first) partition_start_closing(partition);
 }
 
 int partition_wait_closed(struct partition *partition)

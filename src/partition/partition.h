@@ -67,18 +67,18 @@ struct partition {
     struct topic_settings settings;
     struct partition_role role;
     int64_t high_watermark;
-    bool appending;            /* A job on the pool is the log's writer: queue behind it. */
-    bool is_dirty;             /* On the owner's list of what to flush. */
-    bool needs_checkpoint;     /* Flushed beyond its recovery point. */
+    bool appending;        /* A job on the pool is the log's writer: queue behind it. */
+    bool is_dirty;         /* On the owner's list of what to flush. */
+    bool needs_checkpoint; /* Flushed beyond its recovery point. */
     bool is_closed;
-    int close_error;           /* Of a polite close: 0 if all is on disk. */
-    struct list owner_node;    /* The owner's, while is_dirty. */
-    struct list queue;         /* struct append, in order. */
-    struct list waiting;       /* struct waiter, for the high watermark. */
-    struct job_lane lane;      /* Whatever must not overlap: the log's writers on the pool. */
-    struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job;
+    int close_error;        /* Of a polite close: 0 if all is on disk. */
+    struct list owner_node; /* The owner's, while is_dirty. */
+    struct list queue;      /* struct append, in order. */
+    struct list waiting;    /* struct waiter, for the high watermark. */
+    struct job_lane lane;   /* Whatever must not overlap: the log's writers on the pool. */
+    struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;
     bool flush_runs, checkpoint_waits, retain_waits; /* Each job is in one queue at a time. */
-    bool delete_files;         /* What close_job does with the folder. */
+    bool delete_files;                               /* What close_job does with the folder. */
 };
 
 /* Makes a partition that is opening; partition_start_opening() submits the job that opens its log.

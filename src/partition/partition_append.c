@@ -46,7 +46,8 @@ void append_close(struct append *append)
 
 /* ---- the check ---- */
 
-static void rules_of(struct partition *partition, int16_t produce_version, struct batch_rules *rules)
+static void rules_of(struct partition *partition, int16_t produce_version,
+                     struct batch_rules *rules)
 {
     pthread_mutex_lock(&partition->lock);
     const struct topic_settings *settings = &partition->settings;
@@ -65,9 +66,8 @@ static void rules_of(struct partition *partition, int16_t produce_version, struc
 static void check_with(struct append *append, const struct batch_rules *rules)
 {
     size_t size = append->log.batch.size;
-    record_batch_validate(append->log.data, size, rules,
-                          clock_wall_ms(append->partition->clock), &append->log.batch,
-                          &append->verdict);
+    record_batch_validate(append->log.data, size, rules, clock_wall_ms(append->partition->clock),
+                          &append->log.batch, &append->verdict);
     append->log.batch.size = size;
     append->log.err = append->verdict.err;
     if (append->log.err == 0 && append->verdict.max_timestamp_differs) {
@@ -82,8 +82,7 @@ static bool is_bulky(const struct append *append)
     struct record_batch batch;
     if (record_batch_read_header(&batch, append->log.data, append->log.batch.size) != 0)
         return false;
-    if ((batch.attributes & BATCH_CODEC_MASK) == CODEC_NONE)
-        return false;
+    if ((batch.attributes & BATCH_CODEC_MASK) == CODEC_NONE) return false;
     return append->log.batch.size > APPEND_INLINE_DECOMPRESSED_BYTES;
 }
 
@@ -91,8 +90,7 @@ bool partition_check(struct append *append)
 {
     struct batch_rules rules;
     rules_of(append->partition, append->produce_version, &rules);
-    if (is_bulky(append))
-        return false;
+    if (is_bulky(append)) return false;
     int64_t allowed = rules.max_decompressed_bytes;
     if (allowed > APPEND_INLINE_DECOMPRESSED_BYTES)
         rules.max_decompressed_bytes = APPEND_INLINE_DECOMPRESSED_BYTES;
@@ -102,11 +100,9 @@ bool partition_check(struct append *append)
 
 static int own_data(struct append *append)
 {
-    if (append->owned != NULL)
-        return 0;
+    if (append->owned != NULL) return 0;
     append->owned = mem_dup(append->log.data, append->log.batch.size);
-    if (append->owned == NULL)
-        return ERR_NO_MEMORY;
+    if (append->owned == NULL) return ERR_NO_MEMORY;
     append->log.data = append->owned;
     append->log.batch.data = append->owned;
     return 0;
@@ -124,8 +120,7 @@ static void run_check(struct job *job)
 int partition_check_on_pool(struct append *append)
 {
     int err = own_data(append);
-    if (err != 0)
-        return err;
+    if (err != 0) return err;
     append->is_pending = true;
     append->job.run = run_check;
     executor_submit(append->partition->disk, &append->job);
@@ -138,8 +133,7 @@ int partition_check_on_pool(struct append *append)
 static int check_writable(const struct partition *partition, const struct append *append)
 {
     int err = partition_check_leader(partition, -1);
-    if (err == ERR_LEADER_NOT_AVAILABLE)
-        err = 0; /* Opening: it is queued. */
+    if (err == ERR_LEADER_NOT_AVAILABLE) err = 0; /* Opening: it is queued. */
     if (err == 0 && append->acks_all && !partition_isr_is_large_enough(partition))
         err = ERR_NOT_ENOUGH_REPLICAS;
     return err;
@@ -157,8 +151,7 @@ static void settle(struct partition *partition, struct append *append)
 
 static void note_dirty(struct partition *partition)
 {
-    if (partition->is_dirty)
-        return;
+    if (partition->is_dirty) return;
     partition->is_dirty = true;
     partition->owner->dirty(partition->owner, partition);
 }
@@ -175,8 +168,7 @@ static void queue_chain(struct partition *partition, struct append *first)
         append->is_pending = true;
         list_push_back(&partition->queue, &append->node);
     }
-    if (!list_is_empty(&partition->queue))
-        partition_start_queued_appends(partition);
+    if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
 }
 
 /* Appends and measures. Returns the first that must go to the pool, or NULL. */
@@ -202,8 +194,8 @@ static bool must_queue(const struct partition *partition)
 {
     if (partition->appending || !list_is_empty(&partition->queue) || partition->log == NULL)
         return true;
-    long long slow_until_us =
-        atomic_load_explicit(&partition->owner->slow_until_us, memory_order_relaxed);
+    long long slow_until_us = atomic_load_explicit(&partition->owner->slow_until_us,
+                                                   memory_order_relaxed);
     return slow_until_us != 0 && clock_monotonic_us(partition->clock) < slow_until_us;
 }
 
@@ -224,15 +216,13 @@ void partition_append(struct partition *partition, struct append *first)
     if (first != NULL && must_queue(partition)) {
         queue_chain(partition, first);
     } else if (first != NULL) {
-        struct append *rest =
-            write_chain(partition, first, partition->role.leader_epoch, false);
+        struct append *rest = write_chain(partition, first, partition->role.leader_epoch, false);
         partition_advance_high_watermark(partition);
         for (struct append *append = first; append != rest; append = append->next)
             settle(partition, append);
         note_dirty(partition);
         partition_note_failure(partition);
-        if (rest != NULL)
-            queue_chain(partition, rest);
+        if (rest != NULL) queue_chain(partition, rest);
     }
     pthread_mutex_unlock(&partition->lock);
 }
@@ -254,8 +244,7 @@ void partition_append_queued(struct partition *partition)
         end = &append->next;
     }
     *end = NULL;
-    if (first == NULL)
-        return;
+    if (first == NULL) return;
 
     int32_t leader_epoch = partition->role.leader_epoch;
     pthread_mutex_unlock(&partition->lock);

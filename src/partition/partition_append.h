@@ -16,23 +16,23 @@
 #define APPEND_INLINE_DECOMPRESSED_BYTES 65536
 
 struct append {
-    struct log_append log;      /* Data, header, answer: err, base_offset, … */
+    struct log_append log; /* Data, header, answer: err, base_offset, … */
     struct batch_verdict verdict;
-    struct list node;           /* The partition's queue. */
-    struct append *next;        /* Chain of one partition's appends in one burst. */
+    struct list node;            /* The partition's queue. */
+    struct append *next;         /* Chain of one partition's appends in one burst. */
     struct partition *partition; /* The caller's reference. */
-    uint8_t *owned;             /* A copy of the data, if it had to outlive the frame. */
-    bool is_pending;            /* Not answered when partition_append() returned: `done` will come. */
-    int64_t log_start_offset;   /* Answer. */
-    int64_t high_watermark;     /* Answer: right after the append. */
-    int32_t leader;             /* Answer: who leads, where the error is about that. */
+    uint8_t *owned;              /* A copy of the data, if it had to outlive the frame. */
+    bool is_pending;          /* Not answered when partition_append() returned: `done` will come. */
+    int64_t log_start_offset; /* Answer. */
+    int64_t high_watermark;   /* Answer: right after the append. */
+    int32_t leader;           /* Answer: who leads, where the error is about that. */
     int32_t leader_epoch;
-    struct loop *loop;          /* Where `done` is called. */
+    struct loop *loop; /* Where `done` is called. */
     struct message message;
     void (*done)(struct append *append);
     int16_t produce_version;
-    bool acks_all;              /* Set by the caller. */
-    struct job job;             /* partition_check_on_pool(). */
+    bool acks_all;  /* Set by the caller. */
+    struct job job; /* partition_check_on_pool(). */
 };
 
 /* Prepares an append of `size` bytes at `data`, which belong to the caller. */

@@ -19,8 +19,7 @@ bool partition_begin_writing(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     bool may_write = partition->log != NULL;
-    if (may_write)
-        partition->appending = true;
+    if (may_write) partition->appending = true;
     pthread_mutex_unlock(&partition->lock);
     return may_write;
 }
@@ -29,11 +28,9 @@ void partition_end_writing(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     partition->appending = false;
-    if (partition->log != NULL)
-        partition_log_set_settings(partition->log, &partition->settings);
+    if (partition->log != NULL) partition_log_set_settings(partition->log, &partition->settings);
     partition_note_failure(partition);
-    if (!list_is_empty(&partition->queue))
-        partition_start_queued_appends(partition);
+    if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
     pthread_mutex_unlock(&partition->lock);
 }
 
@@ -68,8 +65,7 @@ static int open_log(struct partition *partition, struct partition_log **log)
         /* The folder of an earlier topic of that name: the id decides, not the name. It may be
          * somebody's data, so it is put aside and named, not removed. */
         err = data_dir_set_aside(partition->dir, partition->topic, partition->index);
-        if (err == 0)
-            err = partition_log_open(log, &options, &recovery);
+        if (err == 0) err = partition_log_open(log, &options, &recovery);
     }
     return err;
 }
@@ -94,8 +90,7 @@ static void run_open(struct job *job)
         partition_log_set_settings(log, &partition->settings);
         partition_advance_high_watermark(partition);
     }
-    if (!list_is_empty(&partition->queue))
-        partition_start_queued_appends(partition);
+    if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
     waiting_wake_all(&partition->waiting);
     pthread_mutex_unlock(&partition->lock);
 
@@ -114,8 +109,7 @@ void partition_start_opening(struct partition *partition)
 
 void partition_start_queued_appends(struct partition *partition)
 {
-    if (partition->appending)
-        return; /* Whoever writes goes on with the queue when it ends. */
+    if (partition->appending) return; /* Whoever writes goes on with the queue when it ends. */
     partition->appending = true;
     partition_ref(partition);
     job_lane_submit(&partition->lane, &partition->append_job);
@@ -157,8 +151,7 @@ static void run_flush(struct job *job)
     partition->needs_checkpoint = err == 0;
     partition_note_failure(partition);
     pthread_mutex_unlock(&partition->lock);
-    if (log != NULL)
-        partition_unpin_log(partition);
+    if (log != NULL) partition_unpin_log(partition);
     partition_unref(partition);
 }
 
@@ -189,8 +182,8 @@ static void run_retain(struct job *job)
         int err = partition_log_retain(partition->log, high_watermark,
                                        clock_wall_ms(partition->clock), &next_ms);
         if (err != 0)
-            trace(TRACE_WARN, "partition", "%s-%" PRId32 ": retention failed: %s",
-                  partition->topic, partition->index, error_text(err));
+            trace(TRACE_WARN, "partition", "%s-%" PRId32 ": retention failed: %s", partition->topic,
+                  partition->index, error_text(err));
         partition_end_writing(partition);
     }
     partition_unref(partition);
@@ -200,11 +193,9 @@ void partition_flush_soon(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     bool start = !partition->flush_runs && partition->log != NULL;
-    if (start)
-        partition->flush_runs = true;
+    if (start) partition->flush_runs = true;
     pthread_mutex_unlock(&partition->lock);
-    if (!start)
-        return;
+    if (!start) return;
     partition_ref(partition);
     executor_submit(partition->disk, &partition->flush_job);
 }
@@ -213,11 +204,9 @@ static void lane_soon(struct partition *partition, struct job *job, bool *waits)
 {
     pthread_mutex_lock(&partition->lock);
     bool start = !*waits && partition->log != NULL;
-    if (start)
-        *waits = true;
+    if (start) *waits = true;
     pthread_mutex_unlock(&partition->lock);
-    if (!start)
-        return;
+    if (!start) return;
     partition_ref(partition);
     job_lane_submit(&partition->lane, job);
 }
@@ -250,8 +239,7 @@ static void run_close(struct job *job)
         err = partition->delete_files ? 0 : ERR_IO; /* It never opened: not in order. */
     } else if (partition->delete_files) {
         err = partition_log_delete(log);
-        if (err == 0)
-            err = data_dir_sweep_deleted(partition->dir);
+        if (err == 0) err = data_dir_sweep_deleted(partition->dir);
         if (err != 0)
             trace(TRACE_WARN, "partition", "%s-%" PRId32 ": its folder cannot be given up: %s",
                   partition->topic, partition->index, error_text(err));

@@ -12,21 +12,18 @@ static int begin_read(struct partition *partition, struct partition_read *read)
     read->last_stable_offset = partition_last_stable_offset(partition);
     read->log_start_offset = -1;
     int err = partition_check_leader(partition, read->current_leader_epoch);
-    if (err == 0)
-        read->log_start_offset = partition_log_start_offset(partition->log);
+    if (err == 0) read->log_start_offset = partition_log_start_offset(partition->log);
     return err;
 }
 
 /* Has the reader records that this log never had? (KIP-595: the leader says where its epochs end.) */
 static bool has_diverged(struct partition_log *log, struct partition_read *read)
 {
-    if (read->last_fetched_epoch < 0)
-        return false;
+    if (read->last_fetched_epoch < 0) return false;
     int32_t epoch;
     int64_t end;
     partition_log_epoch_end(log, read->last_fetched_epoch, &epoch, &end);
-    if (epoch >= read->last_fetched_epoch && end >= read->from_offset)
-        return false;
+    if (epoch >= read->last_fetched_epoch && end >= read->from_offset) return false;
     read->has_diverged = true;
     read->diverging_epoch = epoch;
     read->diverging_end = end;
@@ -42,8 +39,7 @@ void partition_read(struct partition *partition, struct partition_read *read)
     read->err = begin_read(partition, read);
     struct partition_log *log = read->err == 0 ? partition_pin_log(partition) : NULL;
     pthread_mutex_unlock(&partition->lock);
-    if (log == NULL)
-        return;
+    if (log == NULL) return;
 
     int64_t below = read->read_committed ? read->last_stable_offset : read->high_watermark;
     if (read->from_offset < read->log_start_offset ||
@@ -58,8 +54,7 @@ void partition_read(struct partition *partition, struct partition_read *read)
             .may_block = read->may_block,
         };
         read->err = partition_log_read(log, &found);
-        if (read->err == 0)
-            read->slice = found.slice;
+        if (read->err == 0) read->slice = found.slice;
     }
     partition_unpin_log(partition);
 }
@@ -106,14 +101,13 @@ static void find_in(struct partition_log *log, int64_t below, struct partition_l
         position->leader_epoch = partition_log_epoch_of(log, position->offset);
         break;
     case TIMESTAMP_LATEST_TIERED:
-    case TIMESTAMP_EARLIEST_PENDING_UPLOAD:
-        break; /* No tiered storage: there is no such offset. */
+    case TIMESTAMP_EARLIEST_PENDING_UPLOAD: break; /* No tiered storage: there is no such offset. */
     case TIMESTAMP_MAX:
         lookup->err = partition_log_find_max_timestamp(log, below, lookup->may_block, position);
         break;
     default:
-        lookup->err = partition_log_find_timestamp(log, lookup->timestamp, below,
-                                                   lookup->may_block, position);
+        lookup->err = partition_log_find_timestamp(log, lookup->timestamp, below, lookup->may_block,
+                                                   position);
     }
 }
 
@@ -127,12 +121,10 @@ void partition_find_offset(struct partition *partition, struct partition_lookup 
     int32_t current_epoch = partition->role.leader_epoch;
     struct partition_log *log = lookup->err == 0 ? partition_pin_log(partition) : NULL;
     pthread_mutex_unlock(&partition->lock);
-    if (log == NULL)
-        return;
+    if (log == NULL) return;
 
     find_in(log, below, lookup);
     /* The end of the log will be written in the epoch that is going on. */
-    if (lookup->timestamp == TIMESTAMP_LATEST)
-        lookup->position.leader_epoch = current_epoch;
+    if (lookup->timestamp == TIMESTAMP_LATEST) lookup->position.leader_epoch = current_epoch;
     partition_unpin_log(partition);
 }

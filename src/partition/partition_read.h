@@ -20,9 +20,9 @@ struct partition_read {
     int64_t high_watermark;
     int64_t last_stable_offset;
     int64_t log_start_offset;
-    int32_t leader;          /* With ERR_NOT_LEADER_OR_FOLLOWER and the epoch errors. */
+    int32_t leader; /* With ERR_NOT_LEADER_OR_FOLLOWER and the epoch errors. */
     int32_t leader_epoch;
-    bool has_diverged;       /* diverging_epoch and diverging_end say where; no records then. */
+    bool has_diverged; /* diverging_epoch and diverging_end say where; no records then. */
     int32_t diverging_epoch;
     int64_t diverging_end;
 };

@@ -15,7 +15,7 @@ struct set_folder {
     struct partition_set *set;
     struct data_dir *dir;
     pthread_mutex_t lock;
-    struct list dirty; /* struct partition by owner_node, each with a reference. */
+    struct list dirty;      /* struct partition by owner_node, each with a reference. */
     size_t partition_count; /* Under the set's lock. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
     struct job sweep_job, checkpoint_job;
@@ -26,7 +26,7 @@ struct set_folder {
 #define METADATA_TOPIC "__sluice_metadata" /* Its log is the quorum's, not a partition of ours. */
 
 struct partition_set {
-    pthread_mutex_t lock; /* Taken alone, or before a partition's lock, never after it. */
+    pthread_mutex_t lock;  /* Taken alone, or before a partition's lock, never after it. */
     struct map partitions; /* Topic id and index → struct partition, with a reference. */
     struct set_folder *folders;
     unsigned folder_count;
@@ -85,8 +85,7 @@ static struct partition *take_dirty(struct set_folder *folder)
     pthread_mutex_lock(&folder->lock);
     struct list *node = list_pop_front(&folder->dirty);
     pthread_mutex_unlock(&folder->lock);
-    if (node == NULL)
-        return NULL;
+    if (node == NULL) return NULL;
     struct partition *partition = LIST_OWNER(node, struct partition, owner_node);
     pthread_mutex_lock(&partition->lock);
     partition->is_dirty = false;
@@ -134,8 +133,7 @@ static void checkpoint_one(struct partition_set *set, struct partition *partitio
     pthread_mutex_lock(&partition->lock);
     bool needs = partition->needs_checkpoint;
     pthread_mutex_unlock(&partition->lock);
-    if (needs)
-        partition_checkpoint_soon(partition);
+    if (needs) partition_checkpoint_soon(partition);
 }
 
 static void start_folder_job(struct set_folder *folder, struct job *job, bool *runs)
@@ -144,8 +142,7 @@ static void start_folder_job(struct set_folder *folder, struct job *job, bool *r
     bool start = !*runs;
     *runs = true;
     pthread_mutex_unlock(&folder->lock);
-    if (start)
-        executor_submit(folder->set->options.disk, job);
+    if (start) executor_submit(folder->set->options.disk, job);
 }
 
 static void end_folder_job(struct set_folder *folder, bool *runs)
@@ -204,8 +201,7 @@ static int note_folder(void *context, const char *name, struct str topic, int32_
 {
     (void)partition;
     struct set_folder *folder = context;
-    if (str_equals_text(topic, METADATA_TOPIC))
-        return 0;
+    if (str_equals_text(topic, METADATA_TOPIC)) return 0;
     return is_deleted ? 0 : map_put(&folder->found, name, strlen(name), folder, NULL);
 }
 
@@ -254,8 +250,7 @@ static void start_retention(struct message *message);
 int partition_set_open(struct partition_set **set, const struct partition_set_options *options)
 {
     struct partition_set *created = mem_zalloc(sizeof *created);
-    if (created == NULL)
-        return ERR_NO_MEMORY;
+    if (created == NULL) return ERR_NO_MEMORY;
     created->options = *options;
     pthread_mutex_init(&created->lock, NULL);
     map_init(&created->partitions);
@@ -299,8 +294,7 @@ static void retire_one(struct partition_set *set, struct partition *partition)
 
 void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)
 {
-    if (set == NULL)
-        return;
+    if (set == NULL) return;
     timer_cancel(set->options.loop, &set->flush_timer);
     timer_cancel(set->options.loop, &set->checkpoint_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
@@ -312,8 +306,7 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     size_t key_length;
     void *value;
     while (map_next(&set->partitions, &cursor, &key, &key_length, &value)) {
-        if (partition_wait_closed(value) != 0)
-            all_are_on_disk = false;
+        if (partition_wait_closed(value) != 0) all_are_on_disk = false;
         partition_unref(value);
     }
     for (unsigned i = 0; i < set->folder_count; i++) {
@@ -323,11 +316,10 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
             partition_unref(partition);
         wait_for_folder_jobs(folder);
         int err = data_dir_write_checkpoints(folder->dir);
-        if (err == 0 && all_are_on_disk)
-            err = data_dir_mark_clean(folder->dir, broker_epoch);
+        if (err == 0 && all_are_on_disk) err = data_dir_mark_clean(folder->dir, broker_epoch);
         if (err != 0)
-            trace(TRACE_WARN, "partition", "%s: not left in order: %s",
-                  data_dir_path(folder->dir), error_text(err));
+            trace(TRACE_WARN, "partition", "%s: not left in order: %s", data_dir_path(folder->dir),
+                  error_text(err));
     }
     set_free(set);
 }
@@ -339,10 +331,8 @@ static struct set_folder *choose_folder(struct partition_set *set, const char *n
     struct set_folder *chosen = &set->folders[0];
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
-        if (map_remove(&folder->found, name, strlen(name)) != NULL)
-            return folder;
-        if (folder->partition_count < chosen->partition_count)
-            chosen = folder;
+        if (map_remove(&folder->found, name, strlen(name)) != NULL) return folder;
+        if (folder->partition_count < chosen->partition_count) chosen = folder;
     }
     return chosen;
 }
@@ -362,8 +352,7 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
     if (err == 0)
         err = partition_create(&partition, &folder->owner, set->options.disk, set->options.clock,
                                folder->dir, topic, index, topic_id, settings, role);
-    if (err == 0)
-        err = map_put(&set->partitions, &key, sizeof key, partition, NULL);
+    if (err == 0) err = map_put(&set->partitions, &key, sizeof key, partition, NULL);
     if (err == 0) {
         folder->partition_count++;
         atomic_fetch_add(&set->opening, 1);
@@ -383,8 +372,7 @@ void partition_set_remove(struct partition_set *set, const struct uuid *topic_id
     if (partition != NULL)
         LIST_OWNER(partition->owner, struct set_folder, owner)->partition_count--;
     pthread_mutex_unlock(&set->lock);
-    if (partition == NULL)
-        return;
+    if (partition == NULL) return;
     partition_retire(partition, true);
     partition_unref(partition);
 }
@@ -395,8 +383,7 @@ struct partition *partition_set_find(struct partition_set *set, const struct uui
     struct set_key key = key_of(topic_id, index);
     pthread_mutex_lock(&set->lock);
     struct partition *partition = map_get(&set->partitions, &key, sizeof key);
-    if (partition != NULL)
-        partition_ref(partition);
+    if (partition != NULL) partition_ref(partition);
     pthread_mutex_unlock(&set->lock);
     return partition;
 }

@@ -14,10 +14,10 @@
 #include "loop.h"
 
 struct waiter {
-    struct list node;       /* Of the partition, empty when not waiting. */
-    int64_t offset;         /* Woken once the watched offset is above this one. */
+    struct list node; /* Of the partition, empty when not waiting. */
+    int64_t offset;   /* Woken once the watched offset is above this one. */
     struct loop *loop;
-    struct message *wake;   /* Several waiters of one request may share it. */
+    struct message *wake; /* Several waiters of one request may share it. */
 };
 
 /* `waiting` is a list of waiters; new ones are kept at the end. */

@@ -35,8 +35,7 @@ static void answer(struct producer_id_request *request, int err, int64_t produce
 /* Caller holds the lock. */
 static void want_block(struct producer_ids *ids)
 {
-    if (ids->block_is_coming)
-        return;
+    if (ids->block_is_coming) return;
     ids->block_is_coming = true;
     ids->block_request.as.producer_ids.count = PRODUCER_ID_BLOCK;
     ids->block_request.deadline_ms = clock_monotonic_us(ids->clock) / 1000 + BLOCK_TIMEOUT_MS;
@@ -53,15 +52,14 @@ static void block_has_come(struct meta_request *meta_request)
         ids->end = ids->next + meta_request->as.producer_ids.count;
     }
     while (!list_is_empty(&ids->waiting) && (meta_request->err != 0 || ids->next < ids->end)) {
-        struct producer_id_request *request =
-            LIST_OWNER(list_pop_front(&ids->waiting), struct producer_id_request, node);
+        struct producer_id_request *request = LIST_OWNER(list_pop_front(&ids->waiting),
+                                                         struct producer_id_request, node);
         if (meta_request->err != 0)
             answer(request, meta_request->err, -1);
         else
             answer(request, 0, ids->next++);
     }
-    if (!list_is_empty(&ids->waiting))
-        want_block(ids);
+    if (!list_is_empty(&ids->waiting)) want_block(ids);
     pthread_mutex_unlock(&ids->lock);
 }
 
@@ -69,8 +67,7 @@ int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struc
                       struct loop *loop)
 {
     struct producer_ids *created = mem_zalloc(sizeof *created);
-    if (created == NULL)
-        return ERR_NO_MEMORY;
+    if (created == NULL) return ERR_NO_MEMORY;
     pthread_mutex_init(&created->lock, NULL);
     list_init(&created->waiting);
     created->meta = meta;
@@ -84,8 +81,7 @@ int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struc
 
 void producer_ids_close(struct producer_ids *ids)
 {
-    if (ids == NULL)
-        return;
+    if (ids == NULL) return;
     pthread_mutex_destroy(&ids->lock);
     mem_free(ids);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a Fetch waits, what wakes it, and when it does not wait. Clients give up after 40 s, so an
+/* When a Fetch waits, what wakes it, and when it does not wait. Clients give up much earlier, so an
  * answer to a fetch that would wait for ten minutes means that it was woken. */
 
 #include "api_calls.h"

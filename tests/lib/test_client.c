@@ -14,7 +14,7 @@
 #include "runner.h"
 #include "wire_shapes.h"
 
-#define DEADLINE_S      40
+#define DEADLINE_S      20
 #define FRAME_BYTES_MAX (128 << 20)
 
 struct test_client *client_open(uint16_t port)

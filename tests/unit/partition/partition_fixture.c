@@ -52,9 +52,9 @@ void fixture_open(struct partition_fixture *fixture)
     topic_settings_defaults(&settings);
     struct partition_role role = { true, 1, 3, 1, 1 };
     struct uuid id = { { 7 } };
-    assert_int_equal(partition_create(&fixture->partition, &fixture->owner,
-                                      &fixture->pool.executor, &fixture->clock.clock, fixture->dir,
-                                      "t", 0, &id, &settings, &role),
+    assert_int_equal(partition_create(&fixture->partition, &fixture->owner, &fixture->pool.executor,
+                                      &fixture->clock.clock, fixture->dir, "t", 0, &id, &settings,
+                                      &role),
                      0);
 }
 
@@ -65,12 +65,29 @@ void fixture_serve(struct partition_fixture *fixture)
     assert_int_equal(fixture->opened_err, 0);
 }
 
+void append_now(struct partition_fixture *fixture, struct append *append)
+{
+    partition_append(fixture->partition, append);
+    run_jobs(&fixture->pool);
+    loop_turn(fixture->loop);
+    assert_false(append->is_pending);
+}
+
+void append_records(struct partition_fixture *fixture, int count)
+{
+    struct append *append = new_append(fixture, "value", count);
+    append_now(fixture, append);
+    assert_int_equal(append->log.err, 0);
+    free_append(append);
+}
+
 void fixture_close(struct partition_fixture *fixture)
 {
     partition_retire(fixture->partition, false);
     run_jobs(&fixture->pool);
     loop_turn(fixture->loop);
     partition_unref(fixture->partition);
+    run_jobs(&fixture->pool);
     data_dir_close(fixture->dir);
     loop_close(fixture->loop);
 }

@@ -49,6 +49,12 @@ uint8_t *batch_of(const char *text, int count, size_t *size);
 struct append *new_append(struct partition_fixture *fixture, const char *text, int count);
 void free_append(struct append *append);
 
+/* Appends, on the pool too if the log must open files first (as it does for its first append). */
+void append_now(struct partition_fixture *fixture, struct append *append);
+
+/* Appends one batch of so many records, which must go well. */
+void append_records(struct partition_fixture *fixture, int count);
+
 /* Reads from an offset: the bytes of the slice, or an error. */
 int read_from(struct partition_fixture *fixture, int64_t offset, size_t *length);
 

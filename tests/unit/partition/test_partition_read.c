@@ -9,14 +9,6 @@ static void count_wake(struct message *message)
     woken++;
 }
 
-static void append_records(struct partition_fixture *fixture, int count)
-{
-    struct append *append = new_append(fixture, "value", count);
-    partition_append(fixture->partition, append);
-    assert_int_equal(append->log.err, 0);
-    free_append(append);
-}
-
 TEST(records_are_read_back_from_where_they_were_appended)
 {
     struct partition_fixture fixture;

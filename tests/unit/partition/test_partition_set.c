@@ -56,8 +56,8 @@ static void add(struct set_fixture *fixture, int32_t index)
 {
     struct topic_settings settings;
     topic_settings_defaults(&settings);
-    assert_int_equal(
-        partition_set_add(fixture->set, "topic", index, &topic_id, &settings, &leader), 0);
+    assert_int_equal(partition_set_add(fixture->set, "topic", index, &topic_id, &settings, &leader),
+                     0);
 }
 
 static bool folder_exists(struct set_fixture *fixture, int dir, int32_t index)

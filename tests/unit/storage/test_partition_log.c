@@ -630,6 +630,21 @@ TEST(a_flush_syncs_the_data_once_and_only_if_there_is_some)
     fixture_close(&fixture);
 }
 
+TEST(a_checkpoint_of_a_log_at_rest_touches_no_disk)
+{
+    fixture_start(&fixture);
+    for (int round = 0; round < 3; round++) { /* Empty, with data, after a kill. */
+        atomic_store(&fixture.disk.operations, 0);
+        assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+        assert_int_equal(atomic_load(&fixture.disk.operations), 0);
+        fixture_append_many(&fixture, round < 2 ? 5 : 0, 100);
+        assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+        assert_int_equal(data_dir_write_checkpoints(fixture.dir), 0);
+        if (round == 1) fixture_kill(&fixture);
+    }
+    fixture_close(&fixture);
+}
+
 TEST(space_is_reserved_only_for_a_partition_that_earns_it_and_given_back)
 {
     fixture_start(&fixture);
