@@ -210,15 +210,17 @@ static void begin_append(struct produce_call *produce, struct produce_part *part
                 records.length < 0 ? 0 : (size_t)records.length, produce->call->api_version,
                 produce->loop->loop, append_ended);
     append->acks_all = produce->acks == -1;
+    append->data_stays = call_frame_is_kept(produce->call);
     part->is_open = true;
     produce->open_count++;
     if (!partition_check(append)) {
         append->done = check_ended;
-        append->log.err = partition_check_on_pool(append);
-        if (append->is_pending) {
+        int err = partition_check_on_pool(append);
+        if (err == 0) {                      /* From now on log.err is the pool's. */
             produce->call->is_serial = true; /* Rule 2. */
             return;
         }
+        append->log.err = err;
     }
     refuse_transactional(append);
     if (append->log.err != 0)

@@ -38,6 +38,11 @@ int call_keep_frame(struct call *call)
     return 0;
 }
 
+bool call_frame_is_kept(const struct call *call)
+{
+    return call_box_of((struct call *)call)->is_kept;
+}
+
 /* The call has ended. What is left of it, if anything, is its reply. */
 static void call_end(struct call *call, enum call_state state)
 {

@@ -45,6 +45,10 @@ struct call {
  * after this. Within the call's own burst only, by (2). Returns 0 or ERR_NO_MEMORY. */
 int call_keep_frame(struct call *call);
 
+/* Do the frame's bytes stay valid until the call ends, without more ado? So it is with large frames, which
+ * have memory of their own. */
+bool call_frame_is_kept(const struct call *call);
+
 /* Gives the frame's bytes back to the memory budget while the call waits; `frame` and everything
  * decoded from it must not be touched any more (produces that wait for replicas, DESIGN 2.4). */
 void call_release_frame(struct call *call);

@@ -74,6 +74,7 @@ struct partition {
     int close_error;        /* Of a polite close: 0 if all is on disk. */
     struct list owner_node; /* The owner's, while is_dirty. */
     struct list queue;      /* struct append, in order. */
+    size_t queue_bytes;     /* Of the batches in the queue. */
     struct list waiting;    /* struct waiter, for the high watermark. */
     struct job_lane lane;   /* Whatever must not overlap: the log's writers on the pool. */
     struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;

@@ -100,7 +100,7 @@ bool partition_check(struct append *append)
 
 static int own_data(struct append *append)
 {
-    if (append->owned != NULL) return 0;
+    if (append->owned != NULL || append->data_stays) return 0;
     append->owned = mem_dup(append->log.data, append->log.batch.size);
     if (append->owned == NULL) return ERR_NO_MEMORY;
     append->log.data = append->owned;
@@ -167,6 +167,7 @@ static void queue_chain(struct partition *partition, struct append *first)
         }
         append->is_pending = true;
         list_push_back(&partition->queue, &append->node);
+        partition->queue_bytes += append->log.batch.size;
     }
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
 }
@@ -190,13 +191,17 @@ static struct append *write_chain(struct partition *partition, struct append *fi
     return rest == NULL ? NULL : LIST_OWNER(rest, struct append, log);
 }
 
-static bool must_queue(const struct partition *partition)
+bool partition_disk_is_slow(const struct partition *partition)
 {
-    if (partition->appending || !list_is_empty(&partition->queue) || partition->log == NULL)
-        return true;
     long long slow_until_us = atomic_load_explicit(&partition->owner->slow_until_us,
                                                    memory_order_relaxed);
     return slow_until_us != 0 && clock_monotonic_us(partition->clock) < slow_until_us;
+}
+
+static bool must_queue(const struct partition *partition)
+{
+    return partition->appending || !list_is_empty(&partition->queue) || partition->log == NULL ||
+           partition_disk_is_slow(partition);
 }
 
 void partition_append(struct partition *partition, struct append *first)
@@ -227,11 +232,12 @@ void partition_append(struct partition *partition, struct append *first)
     pthread_mutex_unlock(&partition->lock);
 }
 
-void partition_append_queued(struct partition *partition)
+/* Takes the whole queue, so that one run of writes serves all who waited meanwhile. */
+static struct append *take_queue(struct partition *partition)
 {
-    /* Take everything, so that one run of writes serves all who waited meanwhile. */
     struct append *first = NULL, **end = &first;
     struct list *node;
+    partition->queue_bytes = 0;
     while ((node = list_pop_front(&partition->queue)) != NULL) {
         struct append *append = LIST_OWNER(node, struct append, node);
         append->log.err = check_writable(partition, append);
@@ -244,19 +250,29 @@ void partition_append_queued(struct partition *partition)
         end = &append->next;
     }
     *end = NULL;
-    if (first == NULL) return;
+    return first;
+}
 
+void partition_append_queued(struct partition *partition, bool keeps_lock)
+{
+    struct append *first = take_queue(partition);
+    if (first == NULL) return;
     int32_t leader_epoch = partition->role.leader_epoch;
-    pthread_mutex_unlock(&partition->lock);
-    (void)write_chain(partition, first, leader_epoch, true);
-    pthread_mutex_lock(&partition->lock);
+    if (!keeps_lock) pthread_mutex_unlock(&partition->lock);
+    struct append *rest = write_chain(partition, first, leader_epoch, !keeps_lock);
+    if (!keeps_lock) pthread_mutex_lock(&partition->lock);
 
     partition_advance_high_watermark(partition);
     note_dirty(partition);
-    while (first != NULL) {
+    while (first != rest) {
         struct append *append = first;
         first = append->next; /* Its owner may be gone once it is told. */
         settle(partition, append);
         loop_post(append->loop, &append->message);
+    }
+    /* With the lock nobody else came into the queue: its order holds. */
+    for (struct append *append = rest; append != NULL; append = append->next) {
+        list_push_back(&partition->queue, &append->node);
+        partition->queue_bytes += append->log.batch.size;
     }
 }

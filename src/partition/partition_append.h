@@ -21,8 +21,9 @@ struct append {
     struct list node;            /* The partition's queue. */
     struct append *next;         /* Chain of one partition's appends in one burst. */
     struct partition *partition; /* The caller's reference. */
-    uint8_t *owned;              /* A copy of the data, if it had to outlive the frame. */
-    bool is_pending;          /* Not answered when partition_append() returned: `done` will come. */
+    bool data_stays; /* Set by the caller: the data is valid until `done`, no copy needed. */
+    uint8_t *owned;  /* A copy of the data, if it had to outlive the frame. */
+    bool is_pending; /* Not answered when partition_append() returned: `done` will come. */
     int64_t log_start_offset; /* Answer. */
     int64_t high_watermark;   /* Answer: right after the append. */
     int32_t leader;           /* Answer: who leads, where the error is about that. */
@@ -57,8 +58,11 @@ int partition_check_on_pool(struct append *append);
  * ERR_NOT_ENOUGH_REPLICAS. The links are the partition's to change. */
 void partition_append(struct partition *partition, struct append *first);
 
-/* The pool's part: appends what is queued. Caller holds the lock and `appending`; the lock is given up
- * while the log is written. */
-void partition_append_queued(struct partition *partition);
+/* The pool's part: appends what is queued. Caller holds the lock and `appending`. Unless `keeps_lock`, the
+ * lock is given up while the log is written; with it only what needs no waiting is written. */
+void partition_append_queued(struct partition *partition, bool keeps_lock);
+
+/* Has an append to this partition's disk been slow lately (DESIGN 2.2)? */
+bool partition_disk_is_slow(const struct partition *partition);
 
 #endif

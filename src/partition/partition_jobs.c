@@ -24,13 +24,19 @@ bool partition_begin_writing(struct partition *partition)
     return may_write;
 }
 
-void partition_end_writing(struct partition *partition)
+/* Caller holds the lock. */
+static void end_writing(struct partition *partition)
 {
-    pthread_mutex_lock(&partition->lock);
     partition->appending = false;
     if (partition->log != NULL) partition_log_set_settings(partition->log, &partition->settings);
     partition_note_failure(partition);
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
+}
+
+void partition_end_writing(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    end_writing(partition);
     pthread_mutex_unlock(&partition->lock);
 }
 
@@ -115,20 +121,31 @@ void partition_start_queued_appends(struct partition *partition)
     job_lane_submit(&partition->lane, &partition->append_job);
 }
 
+/* What came while the pool wrote is written with the lock held, if it is little: then the queue is
+ * empty and the loops go back to appending by themselves. Otherwise a busy partition would
+ * stay with the pool for ever, since there is always something that came meanwhile. */
+#define DRAIN_BYTES (4u << 20)
+
 static void run_appends(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, append_job);
+    bool keeps_lock = false;
     pthread_mutex_lock(&partition->lock);
-    while (partition->log != NULL && !list_is_empty(&partition->queue))
-        partition_append_queued(partition);
+    while (partition->log != NULL && !list_is_empty(&partition->queue)) {
+        partition_append_queued(partition, keeps_lock);
+        /* What could not be written without waiting is next. */
+        keeps_lock = !keeps_lock && partition->queue_bytes <= DRAIN_BYTES &&
+                     !partition_disk_is_slow(partition);
+    }
+    end_writing(partition);
     pthread_mutex_unlock(&partition->lock);
-    partition_end_writing(partition);
     partition_unref(partition);
 }
 
 void partition_refuse_queue(struct partition *partition, int err)
 {
     struct list *node;
+    partition->queue_bytes = 0;
     while ((node = list_pop_front(&partition->queue)) != NULL) {
         struct append *append = LIST_OWNER(node, struct append, node);
         append->log.err = err;

@@ -96,19 +96,19 @@ static bool is_ready(const struct metadata_response_topic *topic, int32_t partit
     return true;
 }
 
-/* Kafka's partitions may come a little later than their leaders are told. */
-static void await_partitions(struct test_client *client, struct topic topic)
+void await_partition(struct test_client *client, struct topic topic, int32_t partition)
 {
-    for (int32_t i = 0; i < topic.partition_count; i++) {
-        while (fetch(client, topic, i, 0).error_code == 6) {}
-    }
+    int16_t error;
+    do { /* What all clients retry. */
+        error = list_offset(client, LIST_OFFSETS_NEWEST, topic, partition, -1).error_code;
+    } while (error == 5 || error == 6 || error == 78);
+    assert_int_equal(error, 0);
 }
 
-struct topic topic_new_with(struct test_client *client, int32_t partition_count,
-                            const struct topic_setting *settings)
+bool topic_try_new_with(struct test_client *client, int32_t partition_count,
+                        const struct topic_setting *settings, struct topic *topic)
 {
-    struct topic topic = { topic_name_new(), { { 0 } }, partition_count };
-    struct create_topics_request request = create_request(client, topic.name);
+    struct create_topics_request request = create_request(client, topic_name_new());
     struct create_topics_request_topic *wanted = &request.topics.items[0];
     wanted->num_partitions = partition_count;
     int32_t count = 0;
@@ -120,17 +120,34 @@ struct topic topic_new_with(struct test_client *client, int32_t partition_count,
         wanted->configs.items[i].value = str_from(settings[i].value);
     }
     int16_t error = create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code;
+    if (error == 40) return false;
     if (error != 0) fail_msg("a topic cannot be created: %d", error);
+    *topic = await_topic(client, wanted->name, partition_count);
+    return true;
+}
 
+struct topic await_topic(struct test_client *client, struct str name, int32_t partition_count)
+{
+    struct topic topic = { name, { { 0 } }, partition_count };
     int64_t deadline_us = clock_monotonic_us(clock_real()) + READY_US;
     for (;;) {
-        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, topic.name, NULL,
+        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, name, NULL,
                                                           false);
         topic.id = seen.topic_id;
         if (is_ready(&seen, partition_count)) break;
         if (clock_monotonic_us(clock_real()) > deadline_us) fail_msg("a topic has no leaders");
     }
-    if (shared_broker_is_foreign()) await_partitions(client, topic);
+    for (int32_t i = 0; i < partition_count; i++)
+        await_partition(client, topic, i);
+    return topic;
+}
+
+struct topic topic_new_with(struct test_client *client, int32_t partition_count,
+                            const struct topic_setting *settings)
+{
+    struct topic topic;
+    if (!topic_try_new_with(client, partition_count, settings, &topic))
+        fail_msg("a topic's setting is refused");
     return topic;
 }
 

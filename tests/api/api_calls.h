@@ -70,6 +70,15 @@ struct topic topic_new(struct test_client *client, int32_t partition_count);
 struct topic topic_new_with(struct test_client *client, int32_t partition_count,
                             const struct topic_setting *settings);
 
+/* The same, or false if a setting is refused, as one that is not served yet would be. */
+bool topic_try_new_with(struct test_client *client, int32_t partition_count,
+                        const struct topic_setting *settings, struct topic *topic);
+
+/* Waits until a topic can be used. Its partitions are opened by the broker in the background after
+ * creation and after a restart; meanwhile ListOffsets answers with what clients retry. */
+struct topic await_topic(struct test_client *client, struct str name, int32_t partition_count);
+void await_partition(struct test_client *client, struct topic topic, int32_t partition);
+
 void topic_delete(struct test_client *client, struct topic topic);
 
 /* A request for one new topic of one partition, to be changed. */

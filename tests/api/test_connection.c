@@ -197,7 +197,9 @@ TEST(requests_of_all_kinds_in_one_write_are_answered_in_order)
         client_receive(client, PRODUCE, 9, &produced);
         client_receive(client, FETCH, 12, &fetched);
         assert_int_equal(produced.responses.items[0].partition_responses.items[0].base_offset, i);
-        assert_int_equal(records_batch_count(only_partition(&fetched).records), i + 1);
+        struct fetch_response_partition answer = only_partition(&fetched);
+        assert_int_equal(answer.error_code, 0);
+        assert_int_equal(records_batch_count(answer.records), i + 1);
     }
     client_close(client);
 }

@@ -143,9 +143,9 @@ TEST(an_unknown_topic_is_created_when_the_request_allows_it)
 TEST(a_topic_created_by_asking_for_it_takes_records)
 {
     struct test_client *client = client_open(shared_broker_port());
-    struct topic topic = { .name = topic_name_new(), .partition_count = 1 };
-    await_auto_created(client, 9, topic.name);
-    topic.id = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false).topic_id;
+    struct str name = topic_name_new();
+    await_auto_created(client, 9, name);
+    struct topic topic = await_topic(client, name, 1);
     produce_some(client, topic, 0, 2);
     assert_int_equal(end_offset(client, topic, 0), 2);
     client_close(client);
@@ -237,17 +237,13 @@ TEST(a_topic_that_is_created_again_has_another_id)
 
     struct create_topics_request request = create_request(client, topic.name);
     assert_int_equal(create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code, 0);
-    struct metadata_response_topic again;
-    do {
-        again = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false);
-    } while (again.error_code != 0);
-    assert_false(uuid_is_zero(&again.topic_id));
-    assert_false(uuid_equal(&again.topic_id, &topic.id));
+    struct topic again = await_topic(client, topic.name, 1);
+    assert_false(uuid_is_zero(&again.id));
+    assert_false(uuid_equal(&again.id, &topic.id));
     int16_t error = metadata_of(client, METADATA_NEWEST, STR_NULL, &topic.id, false).error_code;
     assert_int_equal(error, 100);
 
-    struct topic reborn = { topic.name, again.topic_id, 1 };
-    assert_int_equal(end_offset(client, reborn, 0), 0);
+    assert_int_equal(end_offset(client, again, 0), 0);
     client_close(client);
 }
 

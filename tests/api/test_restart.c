@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What holds through kill -9 and through a polite stop. */
 
+#include <poll.h>
+
 #include "api_calls.h"
 
 /* Appends `count` batches of different sizes; they are what `sent` holds afterwards. */
@@ -55,6 +57,8 @@ TEST(acknowledged_records_are_the_same_bytes_after_a_restart)
         end_broker(&broker, round % WAYS);
         test_broker_start(&broker);
         clients[round] = client_open(broker.port);
+        for (int32_t i = 0; i < 3; i++)
+            await_partition(clients[round], topic, i);
         assert_log_holds(clients[round], topic, 2, sent, round * BATCHES);
         assert_int_equal(end_offset(clients[round], topic, 0), 0);
         append_different(clients[round], topic, 2, sent + round * BATCHES, BATCHES);
@@ -89,6 +93,35 @@ TEST(a_restarted_broker_never_says_that_a_topic_is_unknown)
                                                                 -1, batch);
         assert_int_equal(produced.error_code, 0);
         assert_int_equal(produced.base_offset, round + 1);
+        client_close(client);
+    }
+    test_broker_stop(&broker);
+}
+
+/* A partition that is not open yet may say so, but only in words that consumers know: Java's throws an
+ * IllegalStateException at any other, 5 among them. */
+TEST(a_fetch_right_after_a_restart_is_answered_with_what_consumers_retry)
+{
+    enum { PARTITIONS = 40 };
+    static const int16_t known[] = { 0, 6, 9, 56, 78 };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, PARTITIONS);
+    for (int32_t i = 0; i < PARTITIONS; i++)
+        produce_some(client, topic, i, 5);
+    client_close(client);
+    for (int round = 0; round < 4; round++) {
+        end_broker(&broker, round % WAYS);
+        test_broker_start(&broker);
+        client = client_open(broker.port);
+        for (int32_t i = PARTITIONS - 1; i >= 0; i--) {
+            int16_t error = fetch(client, topic, i, 0).error_code;
+            bool is_known = false;
+            for (size_t j = 0; j < sizeof known / sizeof known[0]; j++)
+                is_known |= error == known[j];
+            if (!is_known) fail_msg("error %d", error);
+        }
         client_close(client);
     }
     test_broker_stop(&broker);
@@ -212,7 +245,7 @@ TEST(topics_and_their_settings_survive_and_deleted_ones_do_not)
     client = client_open(broker.port);
     struct create_topics_request request = create_request(client, gone.name);
     assert_int_equal(create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code, 0);
-    gone.id = metadata_of(client, METADATA_NEWEST, gone.name, NULL, false).topic_id;
+    gone = await_topic(client, gone.name, 1);
     assert_int_equal(end_offset(client, gone, 0), 0);
     client_close(client);
     test_broker_stop(&broker);
@@ -280,6 +313,7 @@ TEST(a_kill_in_the_middle_of_work_loses_nothing_that_was_acknowledged)
         test_broker_start(&broker);
 
         client = client_open(broker.port);
+        await_partition(client, topic, 0);
         int64_t end = end_offset(client, topic, 0);
         assert_true(end >= acknowledged);
         struct fetch_response_partition answer = fetch(client, topic, 0, 0);
@@ -293,6 +327,20 @@ TEST(a_kill_in_the_middle_of_work_loses_nothing_that_was_acknowledged)
     }
     client_close(keeper);
     test_broker_stop(&broker);
+}
+
+/* A service manager may change its mind. */
+TEST(a_broker_may_be_stopped_politely_while_it_starts)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    test_broker_stop(&broker);
+    for (int pause_ms = 0; pause_ms < 30; pause_ms += 2) {
+        test_broker_launch(&broker);
+        test_broker_await_output(&broker);
+        poll(NULL, 0, pause_ms);
+        test_broker_stop(&broker);
+    }
 }
 
 TEST(a_polite_stop_does_not_wait_for_fetches_that_wait)
@@ -337,6 +385,7 @@ TEST(a_polite_stop_in_the_middle_of_work_loses_nothing_that_was_acknowledged)
     test_broker_start(&broker);
 
     struct test_client *next = client_open(broker.port);
+    await_partition(next, topic, 0);
     int64_t end = end_offset(next, topic, 0);
     assert_true(end >= acknowledged && end <= REQUESTS);
     assert_int_equal(records_batch_count(fetch(next, topic, 0, 0).records), end);

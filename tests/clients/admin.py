@@ -4,13 +4,14 @@
     admin.py HOST:PORT
 """
 
+import concurrent.futures
 import os
 import sys
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker import Checks, wait_until
+from broker import Checks, run_checks, wait_until
 
 TIMEOUT = 30
 
@@ -24,6 +25,8 @@ def outcome(futures):
             result[topic] = None
         except KafkaException as failure:
             result[topic] = failure.args[0].code()
+        except concurrent.futures.TimeoutError: # a class of its own before Python 3.11
+            result[topic] = "no answer within %d s" % TIMEOUT
     return result
 
 
@@ -95,4 +98,4 @@ def main(bootstrap):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    run_checks(lambda: main(sys.argv[1]))

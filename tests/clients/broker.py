@@ -112,7 +112,10 @@ class Broker:
     def stop(self, seconds=30):
         """Polite; the exit code must be 0."""
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(seconds)
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError("sluiced goes on %s s after SIGTERM:\n%s" % (seconds, self.log_tail()))
         if code != 0:
             raise RuntimeError("sluiced ended with %s after SIGTERM:\n%s" % (code, self.log_tail()))
 
@@ -154,6 +157,15 @@ class Checks:
         print("NOT ok  %s%s" % (what, ": %s" % detail if detail else ""), flush=True)
         if self.broker is not None:
             print("the broker's log ends with:\n%s" % self.broker.log_tail(), flush=True)
+        sys.exit(1)
+
+
+def run_checks(main):
+    """Runs main(); what went wrong beside the checks ends the program in one line, too."""
+    try:
+        main()
+    except (RuntimeError, TimeoutError, subprocess.SubprocessError) as failure:
+        print("NOT ok  %s" % failure, flush=True)
         sys.exit(1)
 
 

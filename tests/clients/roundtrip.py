@@ -36,7 +36,7 @@ from array import array
 from confluent_kafka import (OFFSET_BEGINNING, TIMESTAMP_CREATE_TIME, Consumer, KafkaError, Producer,
                              TopicPartition)
 
-from broker import Broker, Checks, split_address, wait_until
+from broker import Broker, Checks, run_checks, split_address, wait_until
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 MAX_SIZE = 64 * 1024
@@ -326,4 +326,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_checks(main)

@@ -73,13 +73,22 @@ static uint16_t free_port(void)
     return 0;
 }
 
-static bool accepts(uint16_t port)
+/* Whether a broker answers ApiVersions, the oldest version, there. */
+static bool answers(uint16_t port)
 {
+    static const uint8_t request[] = { 0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff };
     struct sockaddr_in address = loopback(port);
+    struct timeval patience = { .tv_sec = DEADLINE_S };
+    uint8_t reply[10] = { 0 };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int err = connect(fd, (struct sockaddr *)&address, sizeof address);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    bool is_answered = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                       send(fd, request, sizeof request, MSG_NOSIGNAL) == (ssize_t)sizeof request &&
+                       recv(fd, reply, sizeof reply, MSG_WAITALL) == (ssize_t)sizeof reply &&
+                       reply[7] == 1 && reply[8] == 0 &&
+                       reply[9] == 0; /* Correlation id, error code. */
     close(fd);
-    return err == 0;
+    return is_answered;
 }
 
 /* Never returns. */
@@ -121,20 +130,42 @@ static void fail_with_output(struct test_broker *broker, const char *what)
     fail_msg("the broker %s", what);
 }
 
-void test_broker_start(struct test_broker *broker)
+static off_t output_size(const struct test_broker *broker)
 {
+    char path[sizeof broker->folder + 16];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/output", broker->folder);
+    return stat(path, &status) == 0 ? status.st_size : 0;
+}
+
+void test_broker_launch(struct test_broker *broker)
+{
+    broker->output_before = output_size(broker);
     fflush(NULL);
     broker->pid = fork();
     if (broker->pid == 0) run_program(broker);
     assert_true(broker->pid > 0);
+}
 
+void test_broker_await_output(struct test_broker *broker)
+{
     int64_t deadline_ms = now_ms() + DEADLINE_S * 1000;
-    while (!accepts(broker->port)) {
+    while (output_size(broker) == broker->output_before) {
+        if (now_ms() > deadline_ms) fail_with_output(broker, "says nothing");
+        poll(NULL, 0, 1);
+    }
+}
+
+void test_broker_start(struct test_broker *broker)
+{
+    test_broker_launch(broker);
+    int64_t deadline_ms = now_ms() + DEADLINE_S * 1000;
+    while (!answers(broker->port)) {
         if (waitpid(broker->pid, NULL, WNOHANG) == broker->pid) {
             broker->pid = 0;
             fail_with_output(broker, "ended instead of serving");
         }
-        if (now_ms() > deadline_ms) fail_with_output(broker, "does not accept connections");
+        if (now_ms() > deadline_ms) fail_with_output(broker, "does not answer");
         poll(NULL, 0, 1);
     }
 }

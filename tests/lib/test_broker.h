@@ -15,17 +15,23 @@
 
 struct test_broker {
     const char *settings[TEST_BROKER_SETTINGS_MAX + 1]; /* "name=value"; NULL-ended; borrowed. */
-    char folder[128]; /* "data" is log.dirs, "output" what the broker said. */
-    uint16_t port;    /* On 127.0.0.1; the same after a restart. */
-    pid_t pid;        /* 0: not running. */
+    char folder[128];    /* "data" is log.dirs, "output" what the broker said. */
+    uint16_t port;       /* On 127.0.0.1; the same after a restart. */
+    pid_t pid;           /* 0: not running. */
+    off_t output_before; /* What it had said when it was started last. */
 };
 
-/* Starts a broker with an empty data folder and waits until it accepts connections. `settings` is
- * NULL-ended, or NULL for none. */
+/* Starts a broker with an empty data folder and waits until it answers. `settings` is NULL-ended, or
+ * NULL for none. */
 void test_broker_open(struct test_broker *broker, const char *const *settings);
 
 /* After stop or kill: the same folder, port and settings. */
 void test_broker_start(struct test_broker *broker);
+
+/* The two halves of a start, to come between: nothing but the process; until its first line of
+ * output in this life (its signals are its own by then). */
+void test_broker_launch(struct test_broker *broker);
+void test_broker_await_output(struct test_broker *broker);
 
 void test_broker_stop(struct test_broker *broker); /* SIGTERM; the exit status must be 0. */
 void test_broker_kill(struct test_broker *broker); /* SIGKILL. */
