@@ -101,6 +101,8 @@ static int take_setting(struct meta_create_topic *wanted, const struct meta_want
     struct str name, value;
     if (str_is_null(from->name) || has_nul(from->name) || has_nul(from->value))
         return refuse(wanted, ERR_INVALID_CONFIG, "A setting without a name, or with a NUL in it.");
+    if (str_is_null(from->value))
+        return refuse(wanted, ERR_INVALID_CONFIG, "A setting of a new topic needs a value.");
     if (topic_settings_check(from->name, from->value, wanted->why, sizeof wanted->why) != 0) {
         wanted->err = ERR_INVALID_CONFIG;
         return wanted->err;
@@ -112,7 +114,6 @@ static int take_setting(struct meta_create_topic *wanted, const struct meta_want
     return 0;
 }
 
-/* Null values mean the default: they are checked, and left out. */
 static int take_settings(struct meta_create_topic *wanted, struct arena *arena,
                          struct meta_topic *topic)
 {
@@ -122,7 +123,7 @@ static int take_settings(struct meta_create_topic *wanted, struct arena *arena,
     for (unsigned i = 0; i < wanted->setting_count; i++) {
         int err = take_setting(wanted, &wanted->settings[i], arena, &settings[count]);
         if (err != 0) return err;
-        if (!str_is_null(wanted->settings[i].value)) count++;
+        count++;
     }
     if (count > 1) qsort(settings, count, sizeof *settings, compare_settings);
     for (unsigned i = 1; i < count; i++)

@@ -5,11 +5,11 @@
 #include "error.h"
 #include "meta_text.h"
 
-#define VERSION 1
+#define MEMBERS_VERSION 1
 
 void meta_members_encode(const struct meta_members *members, struct buffer *out)
 {
-    buffer_i8(out, VERSION);
+    buffer_i8(out, MEMBERS_VERSION);
     buffer_i16(out, (int16_t)members->count);
     for (unsigned i = 0; i < members->count; i++) {
         const struct meta_member *member = &members->members[i];
@@ -38,7 +38,7 @@ int meta_members_decode(struct meta_members *members, struct bytes payload)
     if (payload.length <= 0) return ERR_MALFORMED;
     struct cursor in = cursor_over(payload.data, (size_t)payload.length);
     struct meta_members found;
-    if (cursor_i8(&in) != VERSION) return ERR_MALFORMED;
+    if (cursor_i8(&in) != MEMBERS_VERSION) return ERR_MALFORMED;
     int16_t count = cursor_i16(&in);
     if (count < 1 || count > META_MEMBERS_MAX) return ERR_MALFORMED;
     found.count = (unsigned)count;

@@ -9,8 +9,8 @@
 #include "meta_entry.h"
 #include "trace.h"
 
-#define VERSION 1
-#define CRC_AT  36
+#define VOTE_VERSION 1
+#define CRC_AT       36
 
 static const char magic[4] = { 'S', 'L', 'Q', 'S' };
 
@@ -22,7 +22,7 @@ struct vote_copy {
 static void copy_write(const struct vote_copy *copy, uint8_t at[META_VOTE_COPY_SIZE])
 {
     memcpy(at, magic, sizeof magic);
-    store_i16(at + 4, VERSION);
+    store_i16(at + 4, VOTE_VERSION);
     store_i16(at + 6, 0);
     store_i64(at + 8, copy->sequence);
     store_i64(at + 16, copy->term);
@@ -33,7 +33,7 @@ static void copy_write(const struct vote_copy *copy, uint8_t at[META_VOTE_COPY_S
 
 static bool copy_read(struct vote_copy *copy, const uint8_t at[META_VOTE_COPY_SIZE])
 {
-    if (memcmp(at, magic, sizeof magic) != 0 || load_i16(at + 4) != VERSION) return false;
+    if (memcmp(at, magic, sizeof magic) != 0 || load_i16(at + 4) != VOTE_VERSION) return false;
     if ((uint32_t)load_i32(at + CRC_AT) != crc32c(at, CRC_AT)) return false;
     copy->sequence = load_i64(at + 8);
     copy->term = load_i64(at + 16);

@@ -202,9 +202,10 @@ static void validate_records(struct record_reader *reader, const struct record_b
     for (int32_t i = 0; err == 0 && i < batch->record_count; i++) {
         err = record_reader_next(reader, &fields);
         if (err != 0) break;
-        /* The time that the client gave, also if it set the bit for LogAppendTime. */
+        /* With the bit for LogAppendTime every record has the batch's time, also if a client set it. */
         int64_t timestamp = (int64_t)((uint64_t)batch->base_timestamp +
                                       (uint64_t)fields.timestamp_delta);
+        if ((batch->attributes & BATCH_LOG_APPEND_TIME) != 0) timestamp = batch->max_timestamp;
         max_timestamp = timestamp > max_timestamp ? timestamp : max_timestamp;
         if (!validate_record(&fields, timestamp, i, rules, now_ms, verdict)) return;
     }

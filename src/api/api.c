@@ -47,6 +47,7 @@ int api_attach(struct api *api, struct net *net)
         map_init(&loop->partitions);
         list_init(&loop->burst);
         list_init(&loop->burst_calls);
+        list_init(&loop->pending_calls);
         net_loop_set_context(loop->net_loop, loop);
     }
     return 0;

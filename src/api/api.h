@@ -44,10 +44,11 @@ struct api_loop {
     struct api *api;
     struct net_loop *net_loop;
     struct loop *loop;
-    struct meta_view *view;  /* Refreshed at the begin of every call. */
-    struct map partitions;   /* Topic id and index → struct api_partition. */
-    struct list burst;       /* Partitions with appends of this burst. */
-    struct list burst_calls; /* Produce calls of this burst. */
+    struct meta_view *view;    /* Refreshed at the begin of every call. */
+    struct map partitions;     /* Topic id and index → struct api_partition. */
+    struct list burst;         /* Partitions with appends of this burst. */
+    struct list pending_calls; /* Produce calls that wait for the pool. */
+    struct list burst_calls;   /* Produce calls of this burst. */
 };
 
 struct api {
@@ -94,6 +95,10 @@ struct api_partition *api_find_partition(struct api_loop *loop, const struct uui
 /* Appends everything that produce calls put off: at the end of a burst, and before any other call that
  * must see it. */
 void api_flush_burst(struct api_loop *loop);
+
+/* Does an earlier produce call of the same connection still wait for the pool? Then `call`, which must see
+ * its records, is dispatched again once that has ended. */
+bool api_waits_for_produce(struct api_loop *loop, struct call *call);
 
 /* The address at which clients of the call's listener reach a broker; NULL if it has none there. */
 const struct meta_endpoint *api_endpoint(const struct call *call, const struct meta_broker *broker);

@@ -5,16 +5,17 @@
 
 #define MAX_ROWS 128
 
-/* From version 5 on a client says whom it means to reach; 0 if that is us. */
+/* From version 5 on a client says whom it means to reach, by cluster and node; 0 if that is us. */
 static int check_destination(const struct api_loop *loop,
                              const struct api_versions_request *request)
 {
-    if (!str_is_null(request->cluster_id) &&
-        !str_equals_text(request->cluster_id, meta_view_cluster_id(loop->view)))
-        return ERR_REBOOTSTRAP_REQUIRED;
-    if (request->node_id != -1 && request->node_id != loop->api->options.node_id)
-        return ERR_INVALID_REQUEST;
-    return 0;
+    bool names_cluster = !str_is_null(request->cluster_id);
+    bool names_node = request->node_id != -1;
+    if (names_cluster != names_node) return ERR_INVALID_REQUEST;
+    if (!names_cluster) return 0;
+    bool is_us = str_equals_text(request->cluster_id, meta_view_cluster_id(loop->view)) &&
+                 request->node_id == loop->api->options.node_id;
+    return is_us ? 0 : ERR_REBOOTSTRAP_REQUIRED;
 }
 
 /* KIP-511: names and versions of client software are for metrics, so their letters are limited. */

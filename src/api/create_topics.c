@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 #include "handlers.h"
+#include "repeats.h"
 #include "topic_config.h"
 
 #define MAX_SETTINGS 64 /* More than there are topic settings. */
@@ -9,6 +10,7 @@ struct create_call {
     struct meta_request request;
     struct call *call;
     struct meta_create_topic *topics;
+    struct repeat *repeats;
 };
 
 /* What the topic is now: its size and every setting with its source (KIP-525). */
@@ -53,27 +55,29 @@ static void created(struct meta_request *request)
     message_defaults(&create_topics_response_shape, &response);
     struct create_topics_response_topic *answers = arena_calloc(&call->arena, count + 1u,
                                                                 sizeof *answers);
+    unsigned next = 0;
     for (unsigned i = 0; answers != NULL && i < count; i++) {
         struct meta_create_topic *topic = &create->topics[i];
+        if (!create->repeats[i].is_first) continue; /* The quorum refused both; it is told once. */
+        struct create_topics_response_topic *answer = &answers[next++];
         int err = request->err != 0 ? request->err : topic->err;
         if (topic->topic != NULL) {
             int adopted = call_adopt(call, topic->topic, release_topic);
             err = err != 0 ? err : adopted;
         }
-        answers[i].name = topic->name;
-        answers[i].error_code = error_kafka_code(err);
-        answers[i].num_partitions = -1;
-        answers[i].replication_factor = -1;
-        answers[i].error_message = STR_NULL;
-        answers[i].configs.count = 0;
+        answer->name = topic->name;
+        answer->error_code = error_kafka_code(err);
+        answer->num_partitions = -1;
+        answer->replication_factor = -1;
+        answer->error_message = STR_NULL;
+        answer->configs.count = 0;
         if (err != 0)
-            answers[i].error_message = str_from(topic->why[0] != '\0' ? topic->why
-                                                                      : error_text(err));
+            answer->error_message = str_from(topic->why[0] != '\0' ? topic->why : error_text(err));
         else
-            answer_created(call, topic->topic, &answers[i]);
+            answer_created(call, topic->topic, answer);
     }
     response.topics.items = answers;
-    response.topics.count = (int32_t)count;
+    response.topics.count = (int32_t)next;
     if (answers == NULL)
         call_refuse(call, error_text(ERR_NO_MEMORY));
     else
@@ -128,6 +132,19 @@ static int convert(struct arena *arena, const struct create_topics_request *requ
     return err;
 }
 
+static int note_repeats(const struct create_topics_request *request, struct repeat *notes)
+{
+    struct repeats repeats;
+    repeats_init(&repeats);
+    int err = 0;
+    for (int32_t i = 0; err == 0 && i < request->topics.count; i++) {
+        struct str name = request->topics.items[i].name;
+        err = repeats_note(&repeats, name.data, (size_t)name.length, &notes[i]);
+    }
+    repeats_close(&repeats);
+    return err;
+}
+
 void handle_create_topics(struct api_loop *loop, struct call *call,
                           struct create_topics_request *request)
 {
@@ -136,7 +153,10 @@ void handle_create_topics(struct api_loop *loop, struct call *call,
     create->topics = call_alloc(call, (size_t)request->topics.count + 1,
                                 sizeof(struct meta_create_topic));
     if (create->topics == NULL) return;
-    if (convert(&call->arena, request, create->topics) != 0) {
+    create->repeats = call_alloc(call, (size_t)request->topics.count + 1, sizeof(struct repeat));
+    if (create->repeats == NULL) return;
+    if (convert(&call->arena, request, create->topics) != 0 ||
+        note_repeats(request, create->repeats) != 0) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 #include "handlers.h"
+#include "repeats.h"
 
 struct delete_call {
     struct meta_request request;
     struct call *call;
     struct meta_delete_topic *topics;
+    struct meta_delete_topic *refused; /* Named twice, or by name and id: not deleted. */
+    unsigned refused_count;
 };
 
 static void release_topic(void *topic)
@@ -42,8 +45,10 @@ static void reply(struct delete_call *delete, int request_err)
         struct meta_delete_topic *topic = &delete->topics[i];
         answer_topic(call, request_err != 0 ? request_err : topic->err, topic, &answers[i]);
     }
+    for (unsigned i = 0; answers != NULL && i < delete->refused_count; i++)
+        answer_topic(call, ERR_INVALID_REQUEST, &delete->refused[i], &answers[count + i]);
     response.responses.items = answers;
-    response.responses.count = (int32_t)count;
+    response.responses.count = (int32_t)(count + delete->refused_count);
     if (answers == NULL)
         call_refuse(call, error_text(ERR_NO_MEMORY));
     else
@@ -53,6 +58,36 @@ static void reply(struct delete_call *delete, int request_err)
 static void deleted(struct meta_request *request)
 {
     reply(LIST_OWNER(request, struct delete_call, request), request->err);
+}
+
+/* A topic is named by name or by id, never by both, and once. What is not is refused before the quorum
+ * hears of it: `refused` is what is answered at once. */
+static int sort_out(struct call *call, struct delete_call *delete)
+{
+    struct repeats repeats;
+    unsigned count = delete->request.as.delete_topics.count, kept = 0;
+    struct meta_delete_topic *topics = delete->topics;
+    struct repeat *notes = arena_calloc(&call->arena, count + 1u, sizeof *notes);
+    delete->refused = arena_calloc(&call->arena, count + 1u, sizeof *delete->refused);
+    int err = notes == NULL || delete->refused == NULL ? ERR_NO_MEMORY : 0;
+    repeats_init(&repeats);
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        struct str name = topics[i].name;
+        if (str_is_null(name))
+            err = repeats_note(&repeats, &topics[i].id, sizeof topics[i].id, &notes[i]);
+        else
+            err = repeats_note(&repeats, name.data, (size_t)name.length, &notes[i]);
+    }
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        bool is_named_once = str_is_null(topics[i].name) != uuid_is_zero(&topics[i].id);
+        if (is_named_once && !notes[i].is_repeated)
+            topics[kept++] = topics[i];
+        else if (notes[i].is_first)
+            delete->refused[delete->refused_count++] = topics[i];
+    }
+    repeats_close(&repeats);
+    delete->request.as.delete_topics.count = kept;
+    return err;
 }
 
 static unsigned convert(const struct delete_topics_request *request, int16_t version,
@@ -87,7 +122,12 @@ void handle_delete_topics(struct api_loop *loop, struct call *call,
     delete->request.as.delete_topics.items = delete->topics;
     delete->request.as.delete_topics.count = convert(request, call->api_version, delete->topics);
     if (!loop->api->options.delete_topics) {
-        reply(delete, ERR_TOPIC_DELETION_DISABLED);
+        /* Before version 3 clients do not know the code for it. */
+        reply(delete, call->api_version < 3 ? ERR_INVALID_REQUEST : ERR_TOPIC_DELETION_DISABLED);
+        return;
+    }
+    if (sort_out(call, delete) != 0) {
+        call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }
     meta_quorum_request(loop->api->options.meta, &delete->request);

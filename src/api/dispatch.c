@@ -111,6 +111,7 @@ void api_dispatch(struct api_loop *loop, struct call *call)
             call_refuse(call, "out of memory");
             return;
         }
+        if (api_waits_for_produce(loop, call)) return;
     }
     meta_quorum_refresh(loop->api->options.meta, &loop->view);
     if (is_known)

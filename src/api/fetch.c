@@ -128,6 +128,8 @@ static void answer_part(struct fetch_part *part, int16_t version)
     struct fetch_response_partition *answer = part->answer;
     const struct partition_read *read = &part->read;
     int err = part->err != 0 ? part->err : read->err;
+    /* Still opening: of the codes that consumers know here, the one that lets all of them ask again. */
+    if (err == ERR_LEADER_NOT_AVAILABLE) err = ERR_NOT_LEADER_OR_FOLLOWER;
     answer->error_code = error_kafka_code(err);
     answer->high_watermark = -1;
     answer->records = (struct records){ (const uint8_t *)"", 0, NULL };

@@ -2,13 +2,17 @@
 #include "error.h"
 #include "handlers.h"
 #include "partition_read.h"
+#include "repeats.h"
 
 /* A tool that looks at a partition without being its follower (Kafka's debugging consumer). */
 #define REPLICA_DEBUGGING -2
 
+#define LONGEST_TOPIC_NAME 249
+
 struct lookup_part {
     struct partition *partition;
     struct partition_lookup lookup;
+    struct repeat repeat;
     struct list_offsets_response_partition *answer;
 };
 
@@ -71,24 +75,38 @@ static bool timestamp_is_known(int64_t timestamp, int16_t version)
     }
 }
 
-static bool is_named_twice(const struct list_offsets_request *request, struct str topic,
-                           int32_t partition)
+/* Which partitions the request names more than once. 0 or ERR_NO_MEMORY. */
+static int note_repeats(const struct list_offsets_request *request, struct lookup_part *parts)
 {
-    unsigned times = 0;
-    for (int32_t i = 0; i < request->topics.count; i++) {
-        const struct list_offsets_request_topic *other = &request->topics.items[i];
-        if (!str_equal(other->name, topic)) continue;
-        for (int32_t k = 0; k < other->partitions.count; k++)
-            times += other->partitions.items[k].partition_index == partition;
+    struct repeats repeats;
+    repeats_init(&repeats);
+    int err = 0;
+    unsigned next = 0;
+    for (int32_t i = 0; err == 0 && i < request->topics.count; i++) {
+        const struct list_offsets_request_topic *topic = &request->topics.items[i];
+        struct {
+            int32_t partition;
+            char name[LONGEST_TOPIC_NAME];
+        } key;
+        size_t length = (size_t)topic->name.length;
+        /* Longer names are no topic's: they need not be told apart. */
+        if (length > sizeof key.name) length = sizeof key.name;
+        memcpy(key.name, topic->name.data, length);
+        for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++) {
+            key.partition = topic->partitions.items[k].partition_index;
+            err = repeats_note(&repeats, &key, sizeof key.partition + length,
+                               &parts[next++].repeat);
+        }
     }
-    return times > 1;
+    repeats_close(&repeats);
+    return err;
 }
 
 static int find_part(struct lookup_call *lookups, const struct list_offsets_request *request,
                      struct str topic_name, const struct list_offsets_request_partition *wanted,
-                     struct partition **partition)
+                     bool is_repeated, struct partition **partition)
 {
-    if (is_named_twice(request, topic_name, wanted->partition_index)) return ERR_INVALID_REQUEST;
+    if (is_repeated) return ERR_INVALID_REQUEST;
     if (!timestamp_is_known(wanted->timestamp, lookups->call->api_version))
         return ERR_UNSUPPORTED_VERSION;
     if (request->replica_id != -1 && request->replica_id != REPLICA_DEBUGGING)
@@ -114,7 +132,8 @@ static bool begin_part(struct lookup_call *lookups, struct lookup_part *part,
     answer->partition_index = wanted->partition_index;
     answer->offset = answer->timestamp = -1;
     answer->leader_epoch = -1;
-    int err = find_part(lookups, request, topic, wanted, &part->partition);
+    int err = find_part(lookups, request, topic, wanted, part->repeat.is_repeated,
+                        &part->partition);
     if (err != 0) {
         answer->error_code = error_kafka_code(err);
         return false;
@@ -138,7 +157,8 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
         &call->arena, (size_t)request->topics.count + 1, sizeof *topics);
     struct list_offsets_response_partition *answers = arena_calloc(&call->arena, part_count + 1u,
                                                                    sizeof *answers);
-    if (lookups == NULL || parts == NULL || topics == NULL || answers == NULL) {
+    if (lookups == NULL || parts == NULL || topics == NULL || answers == NULL ||
+        note_repeats(request, parts) != 0) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }

@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "handlers.h"
+#include "repeats.h"
 #include "topic_settings.h"
 
 /* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
@@ -10,6 +11,7 @@
     8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
 
 #define AUTO_CREATE_TIMEOUT_MS 30000
+#define AUTO_CREATE_AT_ONCE    1000 /* The next request creates what is left of a longer list. */
 
 /* ---- topics that come into being by being asked for ---- */
 
@@ -52,7 +54,8 @@ struct answer {
     struct call *call;
     const struct metadata_request *request;
     struct metadata_response response;
-    bool has_failed; /* Out of memory. */
+    unsigned created; /* Topics that this request brings into being. */
+    bool has_failed;  /* Out of memory. */
 };
 
 static void *take(struct answer *answer, size_t count, size_t size)
@@ -165,7 +168,8 @@ static void answer_wanted(struct answer *answer, const struct metadata_request_t
         answer_missing(&by_name, ERR_INVALID_TOPIC, to);
     } else {
         if (answer->request->allow_auto_topic_creation &&
-            answer->loop->api->options.auto_create_topics)
+            answer->loop->api->options.auto_create_topics &&
+            answer->created++ < AUTO_CREATE_AT_ONCE)
             create_topic(answer->loop, wanted->name);
         answer_missing(&by_name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
     }
@@ -185,14 +189,31 @@ static void answer_all(struct answer *answer)
     answer->response.topics.count = next;
 }
 
+static int note_wanted(struct repeats *repeats, const struct metadata_request_topic *wanted,
+                       struct repeat *note)
+{
+    if (str_is_null(wanted->name))
+        return repeats_note(repeats, &wanted->topic_id, sizeof wanted->topic_id, note);
+    return repeats_note(repeats, wanted->name.data, (size_t)wanted->name.length, note);
+}
+
 static void answer_named(struct answer *answer)
 {
     int32_t count = answer->request->topics.count;
     struct metadata_response_topic *topics = take(answer, (size_t)count, sizeof *topics);
-    for (int32_t i = 0; topics != NULL && i < count; i++)
-        answer_wanted(answer, &answer->request->topics.items[i], &topics[i]);
+    struct repeat *notes = take(answer, (size_t)count, sizeof *notes);
+    struct repeats repeats;
+    repeats_init(&repeats);
+    int32_t next = 0;
+    for (int32_t i = 0; !answer->has_failed && i < count; i++) {
+        const struct metadata_request_topic *wanted = &answer->request->topics.items[i];
+        if (note_wanted(&repeats, wanted, &notes[i]) != 0) answer->has_failed = true;
+        /* What is asked for twice is told once. */
+        if (notes[i].is_first) answer_wanted(answer, wanted, &topics[next++]);
+    }
+    repeats_close(&repeats);
     answer->response.topics.items = topics;
-    answer->response.topics.count = count;
+    answer->response.topics.count = next;
 }
 
 /* Versions 10 and 11 have the field for a topic's id, but may not use it to ask. */

@@ -10,7 +10,10 @@
  *  (3) Record bytes are where the frame is; what outlives the burst is copied by the append, and the
  *      names that the answer needs by detach(). */
 
+#include <assert.h>
+
 #include "alloc.h"
+#include "dispatch.h"
 #include "error.h"
 #include "handlers.h"
 
@@ -22,8 +25,9 @@ struct produce_part {
 };
 
 struct produce_call {
-    struct list node; /* The loop's calls of this burst, until the burst is flushed. */
+    struct list node; /* The loop's: calls of this burst, then those that wait for the pool. */
     struct call *call;
+    struct call *deferred; /* A later one of the connection, not handled before this has ended. */
     struct api_loop *loop;
     int16_t acks;
     int32_t leader_hint; /* A leader that the answer should tell the address of; -1: none. */
@@ -118,7 +122,7 @@ static void end_unacknowledged(struct produce_call *produce)
     call_end_silently(produce->call);
 }
 
-static void finish(struct produce_call *produce)
+static void answer(struct produce_call *produce)
 {
     struct call *call = produce->call;
     if (produce->acks == 0) {
@@ -132,6 +136,32 @@ static void finish(struct produce_call *produce)
         produce->response.node_endpoints.items = &endpoint;
     }
     api_reply(call, &produce_response_shape, &produce->response);
+}
+
+static void finish(struct produce_call *produce)
+{
+    struct api_loop *loop = produce->loop;
+    struct call *deferred =
+        produce->deferred; /* The call and all in its arena go with the answer. */
+    list_remove(&produce->node);
+    answer(produce);
+    if (deferred != NULL) api_dispatch(loop, deferred);
+}
+
+bool api_waits_for_produce(struct api_loop *loop, struct call *call)
+{
+    if (call->connection == NULL) return false;
+    /* Calls of one connection are in the order in which they came; the last one is last to be appended. */
+    for (struct list *node = loop->pending_calls.prev; node != &loop->pending_calls;
+         node = node->prev) {
+        struct produce_call *produce = LIST_OWNER(node, struct produce_call, node);
+        if (produce->call->connection != call->connection) continue;
+        assert(produce->deferred == NULL); /* The first one that waits holds all later ones back. */
+        call->is_serial = true;
+        produce->deferred = call;
+        return true;
+    }
+    return false;
 }
 
 /* ---- the appends ---- */
@@ -162,10 +192,12 @@ void api_flush_burst(struct api_loop *loop)
         struct produce_call *produce = LIST_OWNER(node, struct produce_call, node);
         for (unsigned i = 0; i < produce->part_count; i++)
             if (!produce->parts[i].append.is_pending) close_part(&produce->parts[i]);
-        if (produce->open_count == 0)
+        if (produce->open_count == 0) {
             finish(produce);
-        else
+        } else {
             detach(produce);
+            list_push_back(&loop->pending_calls, &produce->node);
+        }
     }
 }
 

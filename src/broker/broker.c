@@ -41,6 +41,8 @@ struct broker {
     struct producer_ids *producer_ids;
     struct api *api;
     bool is_ready;
+    bool is_stopping; /* What the quorum still says is of no interest. */
+    int err;          /* Why it stopped by itself; 0: it was asked to. */
 };
 
 /* ---- opening ---- */
@@ -223,6 +225,7 @@ static void complete_api(struct broker *broker)
 static void stop_politely(uv_signal_t *signal, int number)
 {
     struct broker *broker = signal->data;
+    broker->is_stopping = true;
     trace(TRACE_INFO, "broker", "stopping: signal %d", number);
     loop_stop(broker->loop);
 }
@@ -244,12 +247,14 @@ static int watch_signals(struct broker *broker)
 static void accept_clients(struct metadata_watch *watch)
 {
     struct broker *broker = LIST_OWNER(watch, struct broker, watch);
+    if (broker->is_stopping) return;
     struct meta_view *view = meta_quorum_view(broker->meta);
     for (unsigned i = 0; i < broker->dir_count; i++) {
         int err = clean_start_claim(broker->dirs[i], meta_view_cluster_id(view),
                                     broker->config->node_id);
         if (err != 0) {
-            refuse(err, data_dir_path(broker->dirs[i]), "it cannot be used");
+            broker->err = refuse(err, data_dir_path(broker->dirs[i]), "it cannot be used");
+            broker->is_stopping = true;
             meta_view_unref(view);
             loop_stop(broker->loop);
             return;
@@ -298,7 +303,7 @@ int broker_run(struct broker *broker)
     if (err == 0) err = meta_quorum_start(broker->meta);
     if (err == 0) err = loop_run(broker->loop);
     if (err != 0) return refuse(err, "threads", "");
-    return broker->is_ready ? 0 : ERR_IO;
+    return broker->err;
 }
 
 /* ---- closing ---- */
@@ -306,6 +311,7 @@ int broker_run(struct broker *broker)
 void broker_close(struct broker *broker)
 {
     if (broker == NULL) return;
+    broker->is_stopping = true;
     int64_t epoch = -1;
     if (broker->is_ready) {
         struct meta_view *view = meta_quorum_view(broker->meta);

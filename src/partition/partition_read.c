@@ -92,13 +92,15 @@ static void find_in(struct partition_log *log, int64_t below, struct partition_l
     struct log_position *position = &lookup->position;
     switch (lookup->timestamp) {
     case TIMESTAMP_LATEST:
+        /* It will be written in the epoch that goes on. */
         position->offset = below;
-        position->leader_epoch = partition_log_epoch_of(log, below);
+        position->leader_epoch = lookup->leader_epoch;
         break;
     case TIMESTAMP_EARLIEST:
     case TIMESTAMP_EARLIEST_LOCAL: /* Nothing is anywhere else. */
         position->offset = partition_log_start_offset(log);
         position->leader_epoch = partition_log_epoch_of(log, position->offset);
+        if (position->leader_epoch < 0) position->leader_epoch = lookup->leader_epoch;
         break;
     case TIMESTAMP_LATEST_TIERED:
     case TIMESTAMP_EARLIEST_PENDING_UPLOAD: break; /* No tiered storage: there is no such offset. */
@@ -118,13 +120,11 @@ void partition_find_offset(struct partition *partition, struct partition_lookup 
     lookup->err = partition_check_leader(partition, lookup->current_leader_epoch);
     int64_t below = lookup->read_committed ? partition_last_stable_offset(partition)
                                            : partition->high_watermark;
-    int32_t current_epoch = partition->role.leader_epoch;
+    lookup->leader_epoch = partition->role.leader_epoch;
     struct partition_log *log = lookup->err == 0 ? partition_pin_log(partition) : NULL;
     pthread_mutex_unlock(&partition->lock);
     if (log == NULL) return;
 
     find_in(log, below, lookup);
-    /* The end of the log will be written in the epoch that is going on. */
-    if (lookup->timestamp == TIMESTAMP_LATEST) lookup->position.leader_epoch = current_epoch;
     partition_unpin_log(partition);
 }

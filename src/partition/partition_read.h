@@ -56,6 +56,7 @@ struct partition_lookup {
     /* The answer: */
     int err;
     struct log_position position;
+    int32_t leader_epoch; /* The current one. */
 };
 
 /* ListOffsets for one partition, on its leader. */

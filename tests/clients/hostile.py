@@ -238,9 +238,10 @@ def flood(address, count, sample):
     while time.monotonic() < deadline and time.monotonic() - last_progress < 2:
         progress = 0
         for i, connection in enumerate(connections):
-            while sent[i] < (FRAME // 2 if i < OFFER_ALL else OFFER_SOME):
+            goal = FRAME // 2 if i < OFFER_ALL else OFFER_SOME
+            while sent[i] < goal:
                 try:
-                    taken = connection.send(chunk)
+                    taken = connection.send(chunk[:goal - sent[i]])
                 except (BlockingIOError, ConnectionError):
                     break
                 sent[i] += taken

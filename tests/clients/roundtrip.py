@@ -33,8 +33,8 @@ import subprocess
 import time
 from array import array
 
-from confluent_kafka import (OFFSET_BEGINNING, TIMESTAMP_CREATE_TIME, Consumer, KafkaError, Producer,
-                             TopicPartition)
+from confluent_kafka import (OFFSET_BEGINNING, TIMESTAMP_CREATE_TIME, Consumer, KafkaError, KafkaException,
+                             Producer, TopicPartition)
 
 from broker import Broker, Checks, run_checks, split_address, wait_until
 
@@ -182,6 +182,8 @@ class Run:
                     producer.poll(0.05)
                     if time.monotonic() > deadline:
                         self.check.that("producing goes on", False, "stuck at record %d" % number)
+                except KafkaException as failure: # fatal: its sequence was refused
+                    self.check.that("producing goes on", False, "record %d: %s" % (number, failure))
             if number % 50 == 0:
                 for each in producers:
                     each.poll(0)

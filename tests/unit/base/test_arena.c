@@ -183,17 +183,20 @@ TEST(adopted_memory_is_released_once_the_last_first)
     assert_string_equal(releases, "321");
 }
 
+/* What note_release() is told. */
+static char name_a[] = "a", name_b[] = "b", name_c[] = "c", name_d[] = "d", name_x[] = "x";
+
 TEST(adopted_memory_counts_towards_the_limit)
 {
     struct arena arena;
     char initial[512];
     releases[0] = '\0';
     arena_init(&arena, initial, sizeof initial, 10000);
-    assert_int_equal(arena_adopt(&arena, (char[]){ "a" }, 9000, note_release), 0);
+    assert_int_equal(arena_adopt(&arena, name_a, 9000, note_release), 0);
     assert_int_equal(arena.used, 9000);
-    assert_int_equal(arena_adopt(&arena, (char[]){ "b" }, 1001, note_release), ERR_NO_MEMORY);
-    assert_int_equal(arena_adopt(&arena, (char[]){ "c" }, SIZE_MAX, note_release), ERR_NO_MEMORY);
-    assert_int_equal(arena_adopt(&arena, (char[]){ "d" }, 1000, note_release), 0);
+    assert_int_equal(arena_adopt(&arena, name_b, 1001, note_release), ERR_NO_MEMORY);
+    assert_int_equal(arena_adopt(&arena, name_c, SIZE_MAX, note_release), ERR_NO_MEMORY);
+    assert_int_equal(arena_adopt(&arena, name_d, 1000, note_release), 0);
     assert_int_equal(arena.used, 10000);
     assert_null(arena_alloc(&arena, sizeof initial));
     arena_close(&arena);
@@ -208,7 +211,7 @@ static int fill(struct arena *arena)
     if (err == 0) err = arena_alloc(arena, 500000) == NULL ? ERR_NO_MEMORY : 0;
     if (err == 0) err = arena_zalloc(arena, 9000) == NULL ? ERR_NO_MEMORY : 0;
     if (err == 0) err = arena_str(arena, STR_LITERAL("orders"), &text);
-    if (err == 0) err = arena_adopt(arena, (char[]){ "x" }, 1, note_release);
+    if (err == 0) err = arena_adopt(arena, name_x, 1, note_release);
     if (err == 0) err = arena_printf(arena, "%10000d", 1) == NULL ? ERR_NO_MEMORY : 0;
     return err;
 }

@@ -180,8 +180,9 @@ TEST(settings_are_checked_sorted_and_kept)
     static const struct meta_wanted_setting good[] = {
         { STR_LITERAL("retention.ms"), STR_LITERAL("1000") },
         { STR_LITERAL("max.message.bytes"), STR_LITERAL("2000") },
-        { STR_LITERAL("segment.bytes"), { NULL, -1 } },
     };
+    static const struct meta_wanted_setting null[] = { { STR_LITERAL("segment.bytes"),
+                                                         { NULL, -1 } } };
     static const struct meta_wanted_setting unknown[] = { { STR_LITERAL("no.such.thing"),
                                                             STR_LITERAL("1") } };
     static const struct meta_wanted_setting bad[] = { { STR_LITERAL("retention.ms"),
@@ -194,10 +195,11 @@ TEST(settings_are_checked_sorted_and_kept)
                                                         STR_LITERAL("1\0") } };
     struct question question;
     question_open(&question, 1);
-    assert_int_equal(ask_with(good, 3, &question), 0);
+    assert_int_equal(ask_with(good, 2, &question), 0);
     assert_int_equal(question.topic.setting_count, 2);
     assert_string_equal(question.topic.settings[0].name, "max.message.bytes");
     assert_string_equal(question.topic.settings[1].value, "1000");
+    assert_int_equal(ask_with(null, 1, &question), 40);
     assert_int_equal(ask_with(unknown, 1, &question), 40);
     assert_int_equal(ask_with(bad, 1, &question), 40);
     assert_int_equal(ask_with(twice, 2, &question), 40);
