@@ -140,6 +140,11 @@ int array_make(const struct shape *element, int32_t count, struct arena *arena, 
 int message_decode(const struct message_shape *shape, int16_t version, struct cursor *in,
                    struct arena *arena, void *message);
 
+/* The same, but arrays may have no more than `elements_max` elements in all: what a message costs its
+ * reader grows with them more than with its bytes. More are ERR_MALFORMED. */
+int message_decode_limited(const struct message_shape *shape, int16_t version, struct cursor *in,
+                           struct arena *arena, uint32_t elements_max, void *message);
+
 /* Appends one message of `version` to the encoder. Returns 0, ERR_UNSUPPORTED_VERSION (rule 3),
  * ERR_MALFORMED (null where null is not allowed, text too long) or ERR_NO_MEMORY; after an error the
  * encoder's content is of no use. */

@@ -22,7 +22,8 @@ struct decoding {
     struct arena *arena;
     int16_t version;
     bool is_flexible;
-    int memory_err; /* Why the arena gave nothing. */
+    int memory_err;         /* Why the arena gave nothing. */
+    uint32_t elements_left; /* Of all arrays together. */
 };
 
 static void decode_struct(struct decoding *decoding, const struct shape *shape, struct cursor *in,
@@ -197,10 +198,12 @@ static void decode_array(struct decoding *decoding, const struct field *field, b
     int32_t count = decode_length(decoding, false, may_be_null, in);
     array_store(array, NULL, count);
     if (count <= 0) return;
-    if ((size_t)count > cursor_left(in) / decode_smallest(decoding, field, true)) {
+    if ((uint32_t)count > decoding->elements_left ||
+        (size_t)count > cursor_left(in) / decode_smallest(decoding, field, true)) {
         decode_refuse(in);
         return;
     }
+    decoding->elements_left -= (uint32_t)count;
     size_t size = field_element_size(field);
     char *items = decode_allocate(decoding, (size_t)count * size, in);
     array_store(array, items, count);
@@ -266,8 +269,15 @@ static void decode_struct(struct decoding *decoding, const struct shape *shape, 
 int message_decode(const struct message_shape *shape, int16_t version, struct cursor *in,
                    struct arena *arena, void *message)
 {
+    return message_decode_limited(shape, version, in, arena, UINT32_MAX, message);
+}
+
+int message_decode_limited(const struct message_shape *shape, int16_t version, struct cursor *in,
+                           struct arena *arena, uint32_t elements_max, void *message)
+{
     assert(versions_hold(shape->versions, version));
-    struct decoding decoding = { arena, version, message_is_flexible(shape, version), 0 };
+    struct decoding decoding = { arena, version, message_is_flexible(shape, version), 0,
+                                 elements_max };
     if (in->bad) return ERR_MALFORMED;
     decode_struct(&decoding, &shape->shape, in, message);
     if (decoding.memory_err != 0) return decoding.memory_err;

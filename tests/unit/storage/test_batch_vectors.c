@@ -32,8 +32,6 @@ struct difference {
 static const char *const trailing = "what follows a batch is an error, not dropped in silence";
 static const char *const deltas = "readers stumble over offset deltas that are not 0, 1, 2 ...";
 static const char *const unforeseen = "Kafka did not foresee it (-1); the client learns what it is";
-static const char *const client_time =
-    "Kafka believes the max timestamp of a client that set LogAppendTime; we look at the records";
 static const char *const lz4_legal = "legal LZ4, which other clients' libraries write and read";
 
 static const struct difference differences[] = {
