@@ -73,6 +73,7 @@ def wait_until(condition, seconds, what, step=0.02):
 
 def split_address(text):
     host, _, port = text.rpartition(":")
+    host = host.strip("[]")  # [::1]:9092
     return host, int(port)
 
 
