@@ -16,6 +16,8 @@
 #define TAIL_BYTES     (8 << 20) /* Kept in memory, for followers that are nearly level. */
 #define READ_BYTES     (1 << 20)
 #define BATCH_OVERHEAD 100
+#define RESERVED_BYTES \
+    (2 << 20) /* For what must be written on a full disk, many thousand entries. */
 
 struct tail_entry {
     struct meta_entry entry; /* Owns its payload. */
@@ -283,6 +285,7 @@ int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clo
     if (err == 0 && partition_log_end_offset(opened->log) == 0)
         err = partition_log_restart_at(opened->log, 1);
     if (err == 0) err = log_check(opened, persisted_index);
+    if (err == 0) partition_log_keep_reserved(opened->log, RESERVED_BYTES);
     /* What was found counts as stored from now on. */
     if (err == 0) err = partition_log_flush(opened->log);
     if (err == 0) {

@@ -117,13 +117,22 @@ static int quorum_check_cluster(struct meta_quorum *quorum)
     return ERR_INCONSISTENT_CLUSTER_ID;
 }
 
+/* Until the watcher has been told of all there is, all that it asks for is what went. */
+static void quorum_tell_deleted(struct meta_quorum *quorum)
+{
+    struct meta_watcher *watcher = quorum->options.watcher;
+    for (unsigned i = 0; i < quorum->changes.count; i++)
+        if (quorum->changes.items[i].after == NULL)
+            watcher->was_deleted(watcher, quorum->changes.items[i].before);
+    meta_changes_clear(&quorum->changes);
+}
+
 static int quorum_apply(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
 {
     struct meta_quorum *quorum = quorum_of_io(io);
     struct meta_outcome outcome;
-    /* Until the watcher has been told of all there is, nobody asks what changed. */
-    int err = meta_apply(&quorum->state, index, entry, quorum->is_ready ? &quorum->changes : NULL,
-                         &outcome);
+    int err = meta_apply(&quorum->state, index, entry, &quorum->changes, &outcome);
+    if (!quorum->is_ready) quorum_tell_deleted(quorum);
     if (err == ERR_UNSUPPORTED_VERSION || err == ERR_MALFORMED)
         snprintf(quorum->failure, sizeof quorum->failure,
                  "entry %" PRId64 " of the metadata log is of a kind or version that this program "

@@ -29,6 +29,11 @@ struct meta_watcher {
     void (*changed)(struct meta_watcher *watcher, struct meta_view *view,
                     const struct meta_change *changes, unsigned change_count);
 
+    /* Before the first call of `changed`, while the log is read again: this topic was deleted in an
+     * earlier life of this node, which may have ended before its folders were given up (DESIGN 8.5).
+     * Whoever writes snapshots must not let one cover a deletion that is still to be done here. */
+    void (*was_deleted)(struct meta_watcher *watcher, const struct meta_topic *topic);
+
     /* Once: this node follows a leader, has caught up and is registered and unfenced (DESIGN
      * 7.5). */
     void (*ready)(struct meta_watcher *watcher);

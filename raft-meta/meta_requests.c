@@ -127,8 +127,23 @@ static int propose(struct meta_requests *requests, struct meta_request *request,
 
 /* ---- from requests to commands ---- */
 
+/* A request may name many topics of many partitions in few bytes: all of it together gets no more than
+ * one topic may have (Kafka: 10,000 partitions, of the same code). */
+static bool is_too_much(struct meta_create_topic *wanted, const struct meta_topic *topic,
+                        uint64_t *partitions)
+{
+    *partitions += topic->partition_count;
+    if (*partitions <= CONTROLLER_MAX_PARTITIONS) return false;
+    create_item_fail(wanted, ERR_POLICY_VIOLATION);
+    snprintf(wanted->why, sizeof wanted->why,
+             "One request may create %d partitions, not more: this topic is one too many.",
+             CONTROLLER_MAX_PARTITIONS);
+    return true;
+}
+
+/* `*partitions` counts those of the request so far. */
 static int build_create(struct meta_requests *requests, const struct controller *controller,
-                        struct meta_request *request, unsigned item)
+                        struct meta_request *request, unsigned item, uint64_t *partitions)
 {
     struct meta_create_topic *wanted = &request->as.create_topics.items[item];
     struct meta_command command = { .kind = META_TOPIC_CREATED };
@@ -143,7 +158,8 @@ static int build_create(struct meta_requests *requests, const struct controller 
     }
     arena_init(&arena, memory, sizeof memory, SIZE_MAX);
     if (controller_create_topic(controller, wanted, &id, &arena, &command.as.topic_created.topic) ==
-        0) {
+            0 &&
+        !is_too_much(wanted, &command.as.topic_created.topic, partitions)) {
         if (request->as.create_topics.validate_only) {
             wanted->topic = meta_topic_copy(&command.as.topic_created.topic);
             if (wanted->topic == NULL) err = ERR_NO_MEMORY;
@@ -183,12 +199,13 @@ static int build_request(struct meta_requests *requests, const struct controller
                          struct meta_request *request)
 {
     int err = 0;
+    uint64_t partitions = 0;
     switch (request->kind) {
     case META_CREATE_TOPICS:
         err = controller_mark_repeated(request->as.create_topics.items,
                                        request->as.create_topics.count);
         for (unsigned i = 0; err == 0 && i < request->as.create_topics.count; i++)
-            err = build_create(requests, controller, request, i);
+            err = build_create(requests, controller, request, i, &partitions);
         break;
     case META_DELETE_TOPICS:
         for (unsigned i = 0; err == 0 && i < request->as.delete_topics.count; i++)

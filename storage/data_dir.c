@@ -17,7 +17,11 @@
 #define CLEAN_MARKER       ".kafka_cleanshutdown"
 #define IDENTITY_FILE      "meta.properties"
 #define IDENTITY_MAX_BYTES 65536
+#define SISTERS            "sluice.directory.ids" /* Beside Kafka's own, which overlooks it. */
 #define KIND_COUNT         3
+#define LEAST_FREE_MIN     ((int64_t)1 << 20)
+#define LEAST_FREE_MAX     ((int64_t)256 << 20)
+#define ROOM_BYTES         ((int64_t)4 << 20)
 
 static const char *const checkpoint_files[KIND_COUNT] = {
     [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
@@ -38,8 +42,12 @@ struct data_dir {
     int lock_fd;
     bool was_clean;
     struct data_dir_identity identity;
+    char *sisters; /* As in data_dir_set_sisters(). */
     int64_t reserve_limit;
     _Atomic int64_t reserved;
+    int64_t least_free;   /* Less than that is for what makes room, and for the metadata. */
+    _Atomic int64_t room; /* What may be written before the free space is looked at again. */
+    atomic_bool is_full;
 
     pthread_mutex_t sweep_lock;
     pthread_mutex_t write_lock; /* One writer of checkpoint files. Before `lock`. */
@@ -233,6 +241,15 @@ static bool property(const char *text, const char *name, struct str *value)
     return false;
 }
 
+static int parse_sisters(struct data_dir *dir, const char *text)
+{
+    struct str value;
+
+    if (!property(text, SISTERS, &value)) return 0;
+    dir->sisters = mem_printf("%.*s", (int)value.length, value.data);
+    return dir->sisters == NULL ? ERR_NO_MEMORY : 0;
+}
+
 static int parse_identity(struct data_dir_identity *identity, const char *text)
 {
     struct str value;
@@ -270,6 +287,7 @@ static int read_identity(struct data_dir *dir, char *why, size_t why_size)
     int err = fs_path(path, "%s/" IDENTITY_FILE, dir->path);
     if (err == 0) err = fs_read_file(dir->fs, path, IDENTITY_MAX_BYTES, &text, &length);
     if (err == 0) err = parse_identity(&dir->identity, text);
+    if (err == 0) err = parse_sisters(dir, text);
     mem_free(text);
     if (err == ERR_NOT_FOUND) {
         dir->identity.is_new = true;
@@ -279,6 +297,21 @@ static int read_identity(struct data_dir *dir, char *why, size_t why_size)
         err = uuid_random(&dir->identity.directory_id);
     if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
     return err;
+}
+
+const char *data_dir_sisters(const struct data_dir *dir)
+{
+    return dir->sisters == NULL ? "" : dir->sisters;
+}
+
+int data_dir_set_sisters(struct data_dir *dir, const char *sisters)
+{
+    char *copy = mem_strdup(sisters);
+
+    if (copy == NULL) return ERR_NO_MEMORY;
+    mem_free(dir->sisters);
+    dir->sisters = copy;
+    return 0;
 }
 
 int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t node_id)
@@ -295,7 +328,13 @@ int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t 
     uuid_print(&identity.directory_id, id);
     buffer_init(&text);
     checkpoint_print(&text, "cluster.id=%s\n", cluster_id);
-    checkpoint_print(&text, "directory.id=%s\nnode.id=%" PRId32 "\nversion=1\n", id, node_id);
+    checkpoint_print(&text, "directory.id=%s\nnode.id=%" PRId32 "\n", id, node_id);
+    if (data_dir_sisters(dir)[0] != '\0') {
+        buffer_put(&text, SISTERS "=", sizeof SISTERS);
+        buffer_put(&text, dir->sisters, strlen(dir->sisters));
+        buffer_put(&text, "\n", 1);
+    }
+    checkpoint_print(&text, "version=1\n");
     int err = text.failed ? ERR_NO_MEMORY : fs_path(path, "%s/" IDENTITY_FILE, dir->path);
     if (err == 0) err = fs_replace_file(dir->fs, path, text.data, text.length);
     buffer_close(&text);
@@ -338,17 +377,24 @@ static int take_lock(struct data_dir *dir, char *why, size_t why_size)
     return err;
 }
 
-/* The marker counts once: it is gone for good before anything is written. */
-static int take_clean_marker(struct data_dir *dir, char *why, size_t why_size)
+static int read_clean_marker(struct data_dir *dir, char *why, size_t why_size)
 {
     char path[PATH_MAX];
 
     int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
     if (err == 0) err = dir->fs->exists(dir->fs, path, &dir->was_clean);
-    if (err == 0 && dir->was_clean) err = dir->fs->remove(dir->fs, path);
-    if (err == 0 && dir->was_clean) err = dir->fs->sync_folder(dir->fs, dir->path);
-    if (err != 0) snprintf(why, why_size, "%s cannot be removed: %s", path, error_text(err));
+    if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
     return err;
+}
+
+int data_dir_begin(struct data_dir *dir)
+{
+    char path[PATH_MAX];
+
+    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
+    if (err == 0) err = dir->fs->remove(dir->fs, path);
+    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
+    return err == ERR_NOT_FOUND ? 0 : err;
 }
 
 static int find_reserve_limit(struct data_dir *dir, char *why, size_t why_size)
@@ -356,9 +402,12 @@ static int find_reserve_limit(struct data_dir *dir, char *why, size_t why_size)
     int64_t free_bytes, total_bytes;
     int err = dir->fs->free_bytes(dir->fs, dir->path, &free_bytes, &total_bytes);
 
-    if (err == 0)
+    if (err == 0) {
         dir->reserve_limit = total_bytes / 100;
-    else
+        dir->least_free = total_bytes / 64;
+        if (dir->least_free < LEAST_FREE_MIN) dir->least_free = LEAST_FREE_MIN;
+        if (dir->least_free > LEAST_FREE_MAX) dir->least_free = LEAST_FREE_MAX;
+    } else
         snprintf(why, why_size, "the size of %s is unknown: %s", dir->path, error_text(err));
     return err;
 }
@@ -384,7 +433,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     }
     if (err == 0) err = take_lock(opened, why, why_size);
     if (err == 0) err = read_identity(opened, why, why_size);
-    if (err == 0) err = take_clean_marker(opened, why, why_size);
+    if (err == 0) err = read_clean_marker(opened, why, why_size);
     if (err == 0) err = read_checkpoints(opened, why, why_size);
     if (err == 0) err = find_reserve_limit(opened, why, why_size);
     if (err != 0) {
@@ -411,6 +460,7 @@ void data_dir_close(struct data_dir *dir)
     pthread_mutex_destroy(&dir->lock);
     pthread_mutex_destroy(&dir->write_lock);
     pthread_mutex_destroy(&dir->sweep_lock);
+    mem_free(dir->sisters);
     mem_free(dir->path);
     mem_free(dir);
 }
@@ -457,6 +507,35 @@ bool data_dir_take_reserve(struct data_dir *dir, int64_t bytes)
 void data_dir_give_reserve(struct data_dir *dir, int64_t bytes)
 {
     atomic_fetch_sub(&dir->reserved, bytes);
+}
+
+static void tell_fullness(struct data_dir *dir, bool is_full)
+{
+    if (atomic_exchange(&dir->is_full, is_full) == is_full) return;
+    if (is_full)
+        trace(TRACE_WARN, "storage",
+              "%s: the disk has less than %" PRId64 " MiB left: records are refused until there is "
+              "room again",
+              dir->path, dir->least_free >> 20);
+    else
+        trace(TRACE_INFO, "storage", "%s: there is room again", dir->path);
+}
+
+bool data_dir_has_room(struct data_dir *dir, int64_t bytes)
+{
+    int64_t free_bytes, total_bytes;
+
+    if (atomic_fetch_sub_explicit(&dir->room, bytes, memory_order_relaxed) >= bytes) return true;
+    /* If it cannot be told, the write will tell. */
+    if (dir->fs->free_bytes(dir->fs, dir->path, &free_bytes, &total_bytes) != 0) return true;
+    int64_t room = free_bytes - dir->least_free - bytes;
+    atomic_store_explicit(&dir->room,
+                          room < 0            ? 0
+                          : room < ROOM_BYTES ? room
+                                              : ROOM_BYTES,
+                          memory_order_relaxed);
+    tell_fullness(dir, room < 0);
+    return room >= 0;
 }
 
 /* ---- the folders in it */

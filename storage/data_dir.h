@@ -29,11 +29,14 @@ struct data_dir_identity {
     bool is_new;
 };
 
-/* Makes the folder if need be, locks it, reads identity, clean marker (and removes it, durably) and
- * checkpoints. A new folder gets a random directory id, written by data_dir_set_identity(). `why` gets
+/* Makes the folder if need be, locks it, reads identity, clean marker and checkpoints; changes nothing. A new folder gets a random directory id, written by data_dir_set_identity(). `why` gets
  * a sentence on failure. 0, ERR_BUSY (another process), ERR_MALFORMED, ERR_IO, ERR_NO_SPACE, … Blocks. */
 int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
                   size_t why_size);
+
+/* Before anything is written: the clean marker counts once, so it goes for good. What is refused before
+ * that stays as clean as it was. Blocks. */
+int data_dir_begin(struct data_dir *dir);
 
 /* Unlocks and frees; writes nothing. NULL is fine. */
 void data_dir_close(struct data_dir *dir);
@@ -42,6 +45,11 @@ struct fs *data_dir_fs(const struct data_dir *dir);
 const char *data_dir_path(const struct data_dir *dir);
 const struct data_dir_identity *data_dir_identity(const struct data_dir *dir);
 bool data_dir_was_clean(const struct data_dir *dir); /* The marker was there. */
+
+/* The directory ids of all data folders of the node, separated by commas; "" if not known. Written by
+ * data_dir_set_identity(). 0 or ERR_NO_MEMORY. */
+const char *data_dir_sisters(const struct data_dir *dir);
+int data_dir_set_sisters(struct data_dir *dir, const char *sisters);
 
 /* Writes meta.properties durably. Blocks. */
 int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t node_id);
@@ -62,6 +70,10 @@ int data_dir_write_checkpoints(struct data_dir *dir);
 
 /* Everything was flushed and closed: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
+
+/* May so much more be written of what only fills the disk (DESIGN 4.7)? What makes room, the metadata,
+ * and what is needed to stop and to start again must still find space afterwards. Does not block. */
+bool data_dir_has_room(struct data_dir *dir, int64_t bytes);
 
 /* Renames a partition's folder to `<topic>-<partition>.<32 hex>-stray`: it belongs to another topic id
  * than the one wanted, and is not ours to remove. One line in the trace. Blocks. */

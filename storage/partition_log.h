@@ -167,9 +167,19 @@ int partition_log_raise_start(struct partition_log *log, int64_t offset);
 int partition_log_retain(struct partition_log *log, int64_t below_offset, int64_t now_ms,
                          int64_t *next_ms);
 
+/* Keeps this much space behind the end reserved from now on, so that a log that must go on does so on a
+ * full disk; it stays reserved while the log is closed. Writer. Blocks. */
+void partition_log_keep_reserved(struct partition_log *log, int64_t bytes);
+
 /* Closes and renames the folder to `<topic>-<partition>.<uuid>-delete`, for data_dir's sweep. Frees the
  * log. Blocks. */
 int partition_log_delete(struct partition_log *log);
+
+/* Gives up the folder of a partition that is not open, if it is that of this topic: what a crash left of
+ * a deleted one (DESIGN 8.5). Blocks. ERR_INCONSISTENT_TOPIC_ID, ERR_NOT_FOUND, ERR_MALFORMED:
+ * it is another's, or says nothing, and stays. */
+int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
+                          const struct uuid *topic_id);
 
 /* The producers' state, for answers about them. Writer. */
 const struct producer_history *partition_log_producers(const struct partition_log *log);

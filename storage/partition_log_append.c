@@ -57,8 +57,9 @@ static void run_undo(struct run *run, int err, const char *doing)
     struct segment *active = log_active(log);
 
     if (err == ERR_NO_SPACE) {
-        trace(TRACE_WARN, "storage", "%s: the disk is full: %d batches refused", log->folder,
-              run->count);
+        if (!log->is_full)
+            trace(TRACE_WARN, "storage", "%s: the disk is full: batches are refused", log->folder);
+        log->is_full = true;
         err = log->fs->truncate(log->fs, active->fd, active->size);
     }
     if (err != 0) log_fail(log, err, doing);
@@ -100,6 +101,7 @@ static void run_write(struct run *run)
     if (err != 0) {
         run_undo(run, err, "writing");
     } else {
+        log->is_full = false;
         for (int i = 0; i < run->count && err == 0; i++) {
             const struct record_batch *batch = &run->batches[i]->batch;
             err = segment_index_batch(active, batch, position, log->settings.index_interval_bytes);
@@ -160,7 +162,11 @@ static int make_room(struct run *run, const struct record_batch *batch)
     run_write(run);
     if (run->refuse_rest || !must_roll(run, batch)) return 0;
     if (!run->may_block) return ERR_NEEDS_IO;
-    int err = log_roll(log, batch->base_offset, run->now_ms);
+    /* Where the one before ends, even if a replica's batch leaves a hole: by that the recovery knows that
+     * nothing is missing between them. */
+    int64_t base_offset = log->end_offset;
+    if (record_batch_last_offset(batch) - base_offset > INT32_MAX) base_offset = batch->base_offset;
+    int err = log_roll(log, base_offset, run->now_ms);
     if (err == 0) err = segment_prepare_append(log_active(log), true);
     if (err == 0) return 0;
     if (err != ERR_NO_SPACE && err != ERR_NO_MEMORY) log_fail(log, err, "beginning a segment");
@@ -198,6 +204,10 @@ static bool is_acceptable(struct run *run, struct log_append *append)
     }
     if (append->batch.size > (size_t)log->settings.segment_bytes) {
         append->err = ERR_RECORD_LIST_TOO_LARGE;
+        return false;
+    }
+    if (!data_dir_has_room(log->dir, (int64_t)append->batch.size)) {
+        append->err = ERR_KAFKA_STORAGE_ERROR; /* Clients try again. */
         return false;
     }
     producer_history_check(log->producers, &append->batch, &verdict);

@@ -24,6 +24,7 @@ int log_trim(struct partition_log *log, struct segment *segment)
     int fd;
     int err = 0;
 
+    if (log->reserve_least > 0 && segment == log_active(log)) return 0;
     if (segment->reserved_to > segment->size) {
         err = segment_file(segment, true, &fd);
         if (err == 0) err = log->fs->truncate(log->fs, fd, segment->size);
@@ -62,6 +63,25 @@ static void reserve_ahead(struct partition_log *log, struct segment *segment, in
     }
 }
 
+/* What must be there whatever else the disk is full of. */
+static void reserve_least(struct partition_log *log, struct segment *segment, int64_t size)
+{
+    int fd;
+
+    if (log->reserve_least == 0 || segment->reserved_to - size >= log->reserve_least / 2) return;
+    if (segment_file(segment, true, &fd) == 0 &&
+        log->fs->reserve(log->fs, fd, size, log->reserve_least) == 0)
+        segment->reserved_to = size + log->reserve_least;
+}
+
+void partition_log_keep_reserved(struct partition_log *log, int64_t bytes)
+{
+    pthread_mutex_lock(&log->flush_lock);
+    log->reserve_least = bytes;
+    reserve_least(log, log_active(log), log_active(log)->size);
+    pthread_mutex_unlock(&log->flush_lock);
+}
+
 /* What one segment was when its flush began. */
 struct flushing {
     struct segment *segment;
@@ -90,6 +110,7 @@ static int flush_segment(struct partition_log *log, const struct flushing *flush
     if (err != 0) return err;
     if (!flushing->is_closed) {
         reserve_ahead(log, segment, flushing->size, flushing->segment_bytes);
+        reserve_least(log, segment, flushing->size);
         return 0;
     }
     err = log_trim(log, segment);
@@ -97,6 +118,10 @@ static int flush_segment(struct partition_log *log, const struct flushing *flush
         err = segment_write_indexes(segment, true);
         segment->indexes_are_flushed = err == 0;
         segment_close_indexes(segment);
+        if (err == ERR_NO_SPACE) { /* They can be had from the data again (DESIGN 4.7). */
+            log->indexes_lack_space = true;
+            err = 0;
+        }
     }
     return err;
 }
@@ -162,6 +187,7 @@ int log_flush_locked(struct partition_log *log)
     int64_t end_offset = log->end_offset;
     pthread_mutex_unlock(&log->lock);
     if (failed != 0) return ERR_KAFKA_STORAGE_ERROR;
+    log->indexes_lack_space = false;
     while (err == 0 && next_to_flush(log, behind, end_offset, &flushing)) {
         behind = flushing.segment->base_offset;
         err = flush_segment(log, &flushing);
@@ -276,7 +302,7 @@ static int checkpoint_locked(struct partition_log *log)
     if (is_at_rest(log)) return rest(log);
     int err = log_flush_locked(log);
     if (err != 0) return err;
-    err = write_derived(log);
+    err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log);
     /* The data is safe: without room or memory for the rest the recovery point stays where it is. */
     if (err != 0 && err != ERR_NO_SPACE && err != ERR_NO_MEMORY)
         return log_fail(log, err, "writing a checkpoint");

@@ -34,6 +34,9 @@ struct partition_log {
     pthread_mutex_t flush_lock;
     int64_t recovery_point;
     int64_t snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. */
+    bool is_full;            /* The last write found no room. Writer. */
+    bool indexes_lack_space; /* The last flush could not write them. Under the flush lock. */
+    int64_t reserve_least;   /* Kept behind the end of the active segment, also over restarts. */
     bool is_new;             /* Folder and partition.metadata are not known to be on disk. */
     struct removed_segment *removed; /* Oldest first. */
     size_t removed_count;

@@ -105,14 +105,18 @@ static int look_into_folder(struct partition_log *log, struct content *content)
     return err;
 }
 
-/* An index in the middle of what is on disk without its log: the log is lost. (In front it would be
- * what a crash left of a removed segment, behind of one that was never used.) */
+/* An index in the middle of what is on disk without its log: the log is lost. In front it is so, too, or
+ * is what a crash of Kafka left of a removed segment; behind it is of one that was never used. */
 static int find_lost_segment(const struct partition_log *log, const struct content *content)
 {
     const struct offsets *logs = &content->logs;
 
     for (size_t i = 0; i < content->indexes.count && logs->count > 0; i++) {
         int64_t base = content->indexes.values[i];
+        if (base < logs->values[0] && base >= log->start_offset)
+            trace(TRACE_WARN, "storage",
+                  "%s/%020" PRId64 ".log is missing: offsets begin at %" PRId64, log->folder, base,
+                  logs->values[0]);
         if (base <= logs->values[0] || base >= log->recovery_point ||
             bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
             continue;
@@ -148,24 +152,59 @@ static int parse_metadata(const char *text, struct uuid *topic_id)
     return uuid_parse(topic_id, id);
 }
 
+static int read_metadata(struct fs *fs, const char *path, struct uuid *topic_id)
+{
+    char *text = NULL;
+    size_t length;
+
+    int err = fs_read_file(fs, path, METADATA_MAX_BYTES, &text, &length);
+    if (err == 0) err = parse_metadata(text, topic_id);
+    mem_free(text);
+    return err;
+}
+
 static int check_metadata(struct partition_log *log, const struct uuid *topic_id)
 {
     char path[PATH_MAX];
-    char *text = NULL;
-    size_t length;
     struct uuid found;
 
     if (uuid_is_zero(topic_id)) return 0;
     int err = fs_path(path, "%s/partition.metadata", log->folder);
     if (err == 0 && log->is_new) return write_metadata(log, path, topic_id);
-    if (err == 0) err = fs_read_file(log->fs, path, METADATA_MAX_BYTES, &text, &length);
-    if (err == 0) err = parse_metadata(text, &found);
-    mem_free(text);
+    if (err == 0) err = read_metadata(log->fs, path, &found);
     if (err == 0) return uuid_equal(&found, topic_id) ? 0 : ERR_INCONSISTENT_TOPIC_ID;
     /* Not there yet, or torn by a crash before the first flush. */
     if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT)
         err = write_metadata(log, path, topic_id);
     return err;
+}
+
+/* A folder that was being made when the process ended: it says nothing and holds nothing. */
+static bool has_no_log(struct fs *fs, const char *folder)
+{
+    struct content content = { .last_snapshot = -1 };
+    bool is_known = fs->list(fs, folder, note_entry, &content) == 0;
+    bool has_none = is_known && content.logs.count == 0;
+
+    mem_free(content.logs.values);
+    mem_free(content.indexes.values);
+    return has_none;
+}
+
+int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
+                          const struct uuid *topic_id)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct fs *fs = data_dir_fs(dir);
+    struct uuid found;
+
+    int err = fs_path(folder, "%s/%s-%" PRId32, data_dir_path(dir), topic, partition);
+    if (err == 0) err = fs_path(path, "%s/partition.metadata", folder);
+    if (err != 0) return err;
+    err = read_metadata(fs, path, &found);
+    if (err == 0 && !uuid_equal(&found, topic_id)) err = ERR_INCONSISTENT_TOPIC_ID;
+    if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && has_no_log(fs, folder)) err = 0;
+    return err != 0 ? err : data_dir_give_up(dir, topic, partition);
 }
 
 /* ---- opening */
@@ -244,7 +283,13 @@ static int open_content(struct partition_log *log, const struct content *content
 /* A checkpoint ahead of what is there: (1) does not hold for what is missing. */
 static int check_end(struct partition_log *log, int64_t cut_only_from)
 {
-    if (log->recovery_point > log->end_offset) log->recovery_point = log->end_offset;
+    if (log->recovery_point > log->end_offset) {
+        trace(TRACE_ERROR, "storage",
+              "%s: ends at offset %" PRId64 ", but was on disk up to %" PRId64
+              ": what lay between is lost",
+              log->folder, log->end_offset, log->recovery_point);
+        log->recovery_point = log->end_offset;
+    }
     if (log->end_offset < cut_only_from) return ERR_CORRUPT_MESSAGE;
     return data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
                                    log->recovery_point);

@@ -4,7 +4,8 @@
  *  (1) Below the recovery point everything is on disk and right: it is not read. A missing index is
  *      rebuilt from batch headers.
  *  (2) From there on each batch is checked: whole, its CRC, its offsets. The log ends in front of the
- *      first that is not right; whatever is behind goes, also later segments.
+ *      first that is not right; whatever is behind goes, also later segments. A power cut may also take
+ *      a segment's end at the very end of a batch: then the next one does not begin where it ends.
  *  (3) What was checked and kept, and what was cut, is on disk before the log is used: a second crash
  *      cannot bring back what is gone. */
 
@@ -125,6 +126,8 @@ static int complete_indexes(struct segment *segment)
     int err = segment_finish_time_index(segment);
 
     if (err == 0) err = segment_write_indexes(segment, false);
+    /* On a full disk they stay in memory, for the flush that finds room: the log serves (DESIGN 4.7). */
+    if (err == ERR_NO_SPACE) err = 0;
     segment_close_indexes(segment);
     segment->top = segment->newest;
     return err;
@@ -136,6 +139,11 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
 {
     struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
 
+    if (segment->size == 0 && !indexes_are_good && segment != log_active(recovering->log)) {
+        trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is empty, but was not",
+              segment->folder, segment->base_offset);
+        return ERR_CORRUPT_MESSAGE;
+    }
     segment->flushed_size = segment->size;
     segment->indexes_are_flushed = indexes_are_good;
     if (indexes_are_good) return 0;
@@ -207,6 +215,17 @@ static int cut(struct recovering *recovering, size_t index, const struct segment
     return err;
 }
 
+/* Is something missing between this segment, whose end was just found, and the next? (If offsets make
+ * too long a jump for one segment, the next one begins behind it.) */
+static bool ends_early(const struct recovering *recovering, size_t index)
+{
+    const struct partition_log *log = recovering->log;
+
+    if (index + 1 == log->segment_count) return false;
+    int64_t gap = log->segments[index + 1]->base_offset - recovering->next_offset;
+    return gap > 0 && gap <= INT32_MAX;
+}
+
 /* By (2) and (3). */
 static int recover_segment(struct recovering *recovering, size_t index, bool indexes_are_good)
 {
@@ -227,7 +246,7 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     if (err == 0) err = complete_indexes(segment);
     segment->indexes_are_flushed = false;
     recovering->recovery->was_recovered |= segment->size > 0;
-    if (err == 0 && scan.is_bad)
+    if (err == 0 && (scan.is_bad || ends_early(recovering, index)))
         err = cut(recovering, index, &scan);
     else if (err == 0 && recovering->next_offset > log->recovery_point)
         err = sync_segment(log, segment);

@@ -88,6 +88,7 @@ static int load_indexes(struct segment *segment)
     if (err == 0) err = offset_index_load(&segment->offsets, path, segment->size);
     if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
     if (err == 0) err = time_index_load(&segment->times, path);
+    if (err == 0 && segment->size == 0 && segment->times.file.count > 0) err = ERR_CORRUPT_MESSAGE;
     return err;
 }
 

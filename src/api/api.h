@@ -4,6 +4,8 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <stdatomic.h>
+
 #include "call.h"
 #include "loop.h"
 #include "map.h"
@@ -28,6 +30,7 @@ struct api_options {
     bool auto_create_topics;
     bool delete_topics;
     int32_t fetch_max_bytes;
+    uint64_t waiting_fetch_bytes; /* Memory that each loop's waiting fetches may have. */
     const struct meta_setting *topic_defaults; /* What the broker's settings say for topics. */
     unsigned topic_default_count;
 };
@@ -37,6 +40,7 @@ struct api_partition {
     struct partition *partition; /* With a reference. */
     struct append *first, **end; /* Appends put off to the end of the burst. */
     struct list burst;           /* The loop's, while there are any. */
+    uint64_t last_fetch;         /* Which named it. */
 };
 
 /* What belongs to one loop; its thread only. */
@@ -49,6 +53,8 @@ struct api_loop {
     struct list burst;         /* Partitions with appends of this burst. */
     struct list pending_calls; /* Produce calls that wait for the pool. */
     struct list burst_calls;   /* Produce calls of this burst. */
+    uint64_t fetches;          /* Counted. */
+    uint64_t waiting_bytes;    /* Memory of large fetches that wait. */
 };
 
 struct api {
@@ -56,6 +62,7 @@ struct api {
     struct api_options options;
     struct api_loop *loops;
     unsigned loop_count;
+    atomic_uint auto_creates; /* Topics that are being created because they were asked about. */
 };
 
 /* Opens in three steps, since net needs the server and the services need net's listeners: open, attach
@@ -66,7 +73,7 @@ int api_attach(struct api *api, struct net *net);
 /* Borrows everything in `options`. */
 void api_set_options(struct api *api, const struct api_options *options);
 
-/* After net_close(). NULL is fine. */
+/* After net_close() and the end of the quorum, whose last answers have been delivered. NULL is fine. */
 void api_close(struct api *api);
 
 struct net_server *api_server(struct api *api);

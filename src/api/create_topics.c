@@ -11,18 +11,17 @@ struct create_call {
     struct call *call;
     struct meta_create_topic *topics;
     struct repeat *repeats;
+    struct create_topics_response_config *common; /* Of all topics without settings of their own. */
+    int32_t common_count;
 };
 
-/* What the topic is now: its size and every setting with its source (KIP-525). */
-static void answer_created(struct call *call, const struct meta_topic *topic,
-                           struct create_topics_response_topic *answer)
+#define CONFIGS_IN_ANSWER 5 /* From this version on. */
+
+/* Every setting with its source (KIP-525). */
+static int32_t list_configs(struct call *call, const struct meta_topic *topic,
+                            struct create_topics_response_config **list)
 {
     const struct api_options *options = &call_loop(call)->api->options;
-    answer->topic_id = topic->id;
-    answer->num_partitions = (int32_t)topic->partition_count;
-    answer->replication_factor = topic->partition_count > 0
-                                     ? (int16_t)topic->partitions[0].replica_count
-                                     : -1;
     struct create_topics_response_config *configs = arena_calloc(&call->arena, MAX_SETTINGS,
                                                                  sizeof *configs);
     struct topic_setting_row row;
@@ -37,8 +36,33 @@ static void answer_created(struct call *call, const struct meta_topic *topic,
             .config_source = (int8_t)source,
         };
     }
-    answer->configs.items = configs;
-    answer->configs.count = count;
+    *list = configs;
+    return count;
+}
+
+static void answer_configs(struct create_call *create, const struct meta_topic *topic,
+                           struct create_topics_response_topic *answer)
+{
+    if (create->call->api_version < CONFIGS_IN_ANSWER) return;
+    if (topic->setting_count > 0) {
+        answer->configs.count = list_configs(create->call, topic, &answer->configs.items);
+        return;
+    }
+    if (create->common == NULL)
+        create->common_count = list_configs(create->call, topic, &create->common);
+    answer->configs.items = create->common;
+    answer->configs.count = create->common_count;
+}
+
+static void answer_created(struct create_call *create, const struct meta_topic *topic,
+                           struct create_topics_response_topic *answer)
+{
+    answer->topic_id = topic->id;
+    answer->num_partitions = (int32_t)topic->partition_count;
+    answer->replication_factor = topic->partition_count > 0
+                                     ? (int16_t)topic->partitions[0].replica_count
+                                     : -1;
+    answer_configs(create, topic, answer);
 }
 
 static void release_topic(void *topic)
@@ -74,7 +98,7 @@ static void created(struct meta_request *request)
         if (err != 0)
             answer->error_message = str_from(topic->why[0] != '\0' ? topic->why : error_text(err));
         else
-            answer_created(call, topic->topic, answer);
+            answer_created(create, topic->topic, answer);
     }
     response.topics.items = answers;
     response.topics.count = (int32_t)next;

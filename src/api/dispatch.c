@@ -68,9 +68,8 @@ static int read_header(struct call *call, const struct api_row *row, struct curs
 static void *decode(struct call *call, const struct api_row *row, struct cursor *in)
 {
     void *request = arena_alloc(&call->arena, row->request->shape.size);
-    if (request == NULL ||
-        message_decode_limited(row->request, call->api_version, in, &call->arena,
-                               REQUEST_ELEMENTS_MAX, request) != 0)
+    if (request == NULL || message_decode_limited(row->request, call->api_version, in, &call->arena,
+                                                  REQUEST_ELEMENTS_MAX, request) != 0)
         return NULL;
     return request;
 }

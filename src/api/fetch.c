@@ -11,12 +11,17 @@
  *      is freed when it is finished and no message of it is under way.
  *  (2) While the pool evaluates, the loop leaves the fetch_call alone.
  *  (3) Waiting is for offsets, not by polling (DESIGN 5.3): every partition without error has a waiter,
- *      and whoever registers looks again. */
+ *      and whoever registers looks again.
+ *  (4) A fetch of many partitions has much more memory than its frame. Waiting ones have so much
+ *      together and no more (DESIGN 2.4); who comes then is answered with what there is. */
 
 #include "alloc.h"
 #include "error.h"
 #include "handlers.h"
 #include "partition_read.h"
+
+/* Up to this many partitions a fetch is counted with its call. */
+#define FEW_PARTS 16
 
 struct fetch_part {
     int err; /* Found before any partition was asked: topic, index, … */
@@ -33,7 +38,8 @@ struct fetch_call {
     struct call *call; /* NULL once it has ended. */
     struct api_loop *loop;
     enum fetch_state state;
-    bool may_wait; /* The deadline has not come and the client is there. */
+    bool may_wait;          /* The deadline has not come and the client is there. */
+    uint64_t waiting_bytes; /* By rule 4, while it waits. */
     int64_t max_bytes, min_bytes;
     struct timer deadline;
     struct message wake; /* From partitions. */
@@ -109,8 +115,16 @@ static void free_fetch(struct fetch_call *fetch)
     mem_free(fetch);
 }
 
+static bool may_wait_with_others(const struct fetch_call *fetch)
+{
+    uint64_t most = fetch->loop->api->options.waiting_fetch_bytes;
+    return fetch->part_count <= FEW_PARTS ||
+           fetch->loop->waiting_bytes + fetch->waiting_bytes <= most;
+}
+
 static void stop_waiting(struct fetch_call *fetch)
 {
+    fetch->loop->waiting_bytes -= fetch->waiting_bytes;
     timer_cancel(fetch->loop->loop, &fetch->deadline);
     for (unsigned i = 0; i < fetch->part_count; i++)
         if (fetch->parts[i].partition != NULL)
@@ -248,19 +262,20 @@ static void abandoned(struct call *call)
 static bool wait_for_more(struct fetch_call *fetch)
 {
     fetch->state = FETCH_WAITING;
+    fetch->loop->waiting_bytes += fetch->waiting_bytes;
     for (unsigned i = 0; i < fetch->part_count; i++) {
         struct fetch_part *part = &fetch->parts[i];
         part->waiter.loop = fetch->loop->loop;
         part->waiter.wake = &fetch->wake;
-        int64_t behind = part->read.from_offset;
-        if (part->read.slice.length >
-            0) /* It has some, but not enough: more than is visible now. */
-            behind = part->read.read_committed ? part->read.last_stable_offset
-                                               : part->read.high_watermark;
+        /* For more than was visible then: that was not enough, or is nothing but a hole. */
+        int64_t behind = part->read.read_committed ? part->read.last_stable_offset
+                                                   : part->read.high_watermark;
+        if (behind < part->read.from_offset) behind = part->read.from_offset;
         if (!partition_wait(part->partition, &part->waiter, behind, part->read.read_committed)) {
             for (unsigned k = 0; k < i; k++)
                 partition_stop_waiting(fetch->parts[k].partition, &fetch->parts[k].waiter);
             fetch->state = FETCH_ON_LOOP;
+            fetch->loop->waiting_bytes -= fetch->waiting_bytes;
             return false;
         }
     }
@@ -298,7 +313,7 @@ static void decide(struct fetch_call *fetch, struct fetch_result result)
         return;
     }
     bool is_enough = result.bytes >= fetch->min_bytes || fetch->part_count == 0;
-    if (result.must_answer || is_enough || !fetch->may_wait) {
+    if (result.must_answer || is_enough || !fetch->may_wait || !may_wait_with_others(fetch)) {
         timer_cancel(fetch->loop->loop, &fetch->deadline);
         finish(fetch);
         return;
@@ -330,6 +345,10 @@ static int find_part(struct api_loop *loop, int16_t version,
         return ERR_UNKNOWN_TOPIC_OR_PARTITION;
     struct api_partition *known = api_find_partition(loop, &topic->id, index);
     if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
+    /* Every wake looks at all parts: one partition named a million times would make each append cost
+     * a million reads. */
+    if (known->last_fetch == loop->fetches) return ERR_INVALID_REQUEST;
+    known->last_fetch = loop->fetches;
     *partition = partition_ref(known->partition);
     return 0;
 }
@@ -407,7 +426,10 @@ static struct fetch_call *prepare(struct api_loop *loop, struct call *call,
     fetch->max_bytes = request->max_bytes < largest ? request->max_bytes : largest;
     fetch->min_bytes = request->min_bytes < fetch->max_bytes ? request->min_bytes
                                                              : fetch->max_bytes;
-    fetch->may_wait = request->max_wait_ms > 0;
+    /* A fetch that was held back may come when its connection has closed: nobody would end its wait. */
+    fetch->may_wait = request->max_wait_ms > 0 && call->connection != NULL;
+    fetch->waiting_bytes = call->arena.used + part_count * sizeof *fetch->parts;
+    loop->fetches++;
     timer_init(&fetch->deadline, deadline_came);
     message_init(&fetch->wake, woken);
     message_init(&fetch->evaluated, pool_has_evaluated);

@@ -11,11 +11,13 @@
     8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
 
 #define AUTO_CREATE_TIMEOUT_MS 30000
-#define AUTO_CREATE_AT_ONCE    1000 /* The next request creates what is left of a longer list. */
+#define AUTO_CREATE_AT_ONCE    1000  /* The next request creates what is left of a longer list. */
+#define AUTO_CREATE_UNDER_WAY  10000 /* Of all requests: they come faster than topics are made. */
 
 /* ---- topics that come into being by being asked for ---- */
 
 struct auto_create {
+    struct api *api;
     struct meta_request request;
     struct meta_create_topic topic;
     char name[];
@@ -25,14 +27,22 @@ static void auto_created(struct meta_request *request)
 {
     struct auto_create *create = LIST_OWNER(request, struct auto_create, request);
     meta_topic_unref(create->topic.topic);
+    atomic_fetch_sub_explicit(&create->api->auto_creates, 1, memory_order_relaxed);
     mem_free(create);
 }
 
 /* Nobody waits for it: the client asks again, and finds the topic. */
 static void create_topic(struct api_loop *loop, struct str name)
 {
-    struct auto_create *create = mem_zalloc(sizeof *create + (size_t)name.length);
-    if (create == NULL) return;
+    struct api *api = loop->api;
+    struct auto_create *create = NULL;
+    unsigned others = atomic_fetch_add_explicit(&api->auto_creates, 1, memory_order_relaxed);
+    if (others < AUTO_CREATE_UNDER_WAY) create = mem_zalloc(sizeof *create + (size_t)name.length);
+    if (create == NULL) {
+        atomic_fetch_sub_explicit(&api->auto_creates, 1, memory_order_relaxed);
+        return;
+    }
+    create->api = api;
     memcpy(create->name, name.data, (size_t)name.length);
     create->topic.name = (struct str){ create->name, name.length };
     create->topic.partition_count = -1;

@@ -52,6 +52,10 @@ enum err error_from_errno(int error)
     case ENOMEM: return ERR_NO_MEMORY;
     case ENOENT: return ERR_NOT_FOUND;
     case EEXIST: return ERR_EXISTS;
+    case EACCES:
+    case EPERM: return ERR_NOT_PERMITTED;
+    case EROFS: return ERR_READ_ONLY;
+    case ENOTDIR: return ERR_NOT_A_FOLDER;
     default: return ERR_IO;
     }
 }

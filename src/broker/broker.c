@@ -74,7 +74,11 @@ static int open_dirs(struct broker *broker)
         if (err != 0) return refuse(err, config->log_dirs[i], why);
         broker->dir_count++;
     }
-    return err;
+    err = clean_start_check(broker->dirs, broker->dir_count, config->node_id);
+    if (err == ERR_INCONSISTENT_CLUSTER_ID) return err; /* It was told why. */
+    for (unsigned i = 0; err == 0 && i < broker->dir_count; i++)
+        err = data_dir_begin(broker->dirs[i]);
+    return err == 0 ? 0 : refuse(err, "data folders", "");
 }
 
 static int open_net(struct broker *broker)
@@ -216,6 +220,8 @@ static void complete_api(struct broker *broker)
         .auto_create_topics = config->auto_create_topics,
         .delete_topics = config->delete_topics,
         .fetch_max_bytes = config->fetch_max_bytes,
+        .waiting_fetch_bytes = (uint64_t)config->queued_max_request_bytes / 2 /
+                               (unsigned)config->network_threads,
         .topic_defaults = broker->topic_defaults,
         .topic_default_count = broker->topic_default_count,
     };
@@ -249,18 +255,16 @@ static void accept_clients(struct metadata_watch *watch)
     struct broker *broker = LIST_OWNER(watch, struct broker, watch);
     if (broker->is_stopping) return;
     struct meta_view *view = meta_quorum_view(broker->meta);
-    for (unsigned i = 0; i < broker->dir_count; i++) {
-        int err = clean_start_claim(broker->dirs[i], meta_view_cluster_id(view),
-                                    broker->config->node_id);
-        if (err != 0) {
-            broker->err = refuse(err, data_dir_path(broker->dirs[i]), "it cannot be used");
-            broker->is_stopping = true;
-            meta_view_unref(view);
-            loop_stop(broker->loop);
-            return;
-        }
+    int err = clean_start_claim(broker->dirs, broker->dir_count, meta_view_cluster_id(view),
+                                broker->config->node_id);
+    if (err != 0) {
+        broker->err = err; /* It was told why. */
+        broker->is_stopping = true;
+        meta_view_unref(view);
+        loop_stop(broker->loop);
+        return;
     }
-    partition_set_report_strays(broker->partitions);
+    partition_set_sweep(broker->partitions);
     net_accept(broker->net);
     broker->is_ready = true;
     trace(TRACE_INFO, "broker",
@@ -320,9 +324,9 @@ void broker_close(struct broker *broker)
         meta_view_unref(view);
     }
     net_close(broker->net); /* First: the calls that are under way still find all below. */
-    api_close(broker->api);
     meta_quorum_close(broker->meta);
     if (broker->loop != NULL) loop_turn(broker->loop); /* What the quorum's end told this loop. */
+    api_close(broker->api);                            /* Its topics under way have ended now. */
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, epoch, broker->is_ready);
     disk_pool_close(broker->pool);

@@ -4,8 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alloc.h"
+#include "buffer.h"
 #include "error.h"
 #include "trace.h"
+
+#define METADATA_FOLDER "__sluice_metadata-0"
 
 bool clean_start_page_cache_survived(struct data_dir *const *dirs, unsigned count)
 {
@@ -14,21 +18,144 @@ bool clean_start_page_cache_survived(struct data_dir *const *dirs, unsigned coun
     return true;
 }
 
-int clean_start_claim(struct data_dir *dir, const char *cluster_id, int32_t node_id)
+static int check_node(const struct data_dir *dir, int32_t node_id)
 {
     const struct data_dir_identity *identity = data_dir_identity(dir);
-    if (identity->is_new) return data_dir_set_identity(dir, cluster_id, node_id);
-    if (strcmp(identity->cluster_id, cluster_id) != 0) {
-        trace(TRACE_ERROR, "broker",
-              "%s belongs to cluster %s, this node to cluster %s: give it another log.dirs",
-              data_dir_path(dir), identity->cluster_id, cluster_id);
-        return ERR_INCONSISTENT_CLUSTER_ID;
+    if (identity->is_new || identity->node_id == node_id) return 0;
+    trace(TRACE_ERROR, "broker",
+          "%s belongs to node %" PRId32 ": set node.id=%" PRId32 " or another log.dirs",
+          data_dir_path(dir), identity->node_id, identity->node_id);
+    return ERR_INCONSISTENT_CLUSTER_ID;
+}
+
+static int check_cluster(const struct data_dir *dir, const char *cluster_id)
+{
+    const struct data_dir_identity *identity = data_dir_identity(dir);
+    if (identity->is_new || strcmp(identity->cluster_id, cluster_id) == 0) return 0;
+    trace(TRACE_ERROR, "broker",
+          "%s belongs to cluster %s, this node to cluster %s: give it another log.dirs",
+          data_dir_path(dir), identity->cluster_id, cluster_id);
+    return ERR_INCONSISTENT_CLUSTER_ID;
+}
+
+static int has_metadata(const struct data_dir *dir, bool *has_it)
+{
+    char path[PATH_MAX];
+    struct fs *fs = data_dir_fs(dir);
+    int err = fs_path(path, "%s/" METADATA_FOLDER, data_dir_path(dir));
+    return err != 0 ? err : fs->exists(fs, path, has_it);
+}
+
+/* The metadata is in the first folder. If that one is empty and others are not, it is not the first. */
+static int check_first(struct data_dir *const *dirs, unsigned count)
+{
+    bool has_it = false;
+    int err = has_metadata(dirs[0], &has_it);
+    if (err != 0 || has_it) return err;
+    for (unsigned i = 1; err == 0 && i < count; i++) {
+        err = has_metadata(dirs[i], &has_it);
+        if (err == 0 && has_it) {
+            trace(TRACE_ERROR, "broker",
+                  "the metadata is in %s: name that folder first in log.dirs",
+                  data_dir_path(dirs[i]));
+            err = ERR_INCONSISTENT_CLUSTER_ID;
+        } else if (err == 0 && !data_dir_identity(dirs[i])->is_new) {
+            trace(TRACE_ERROR, "broker",
+                  "%s belongs to cluster %s, whose metadata is not in %s: name the folder that has "
+                  "it first in log.dirs, or begin with empty folders",
+                  data_dir_path(dirs[i]), data_dir_identity(dirs[i])->cluster_id,
+                  data_dir_path(dirs[0]));
+            err = ERR_INCONSISTENT_CLUSTER_ID;
+        }
     }
-    if (identity->node_id != node_id) {
-        trace(TRACE_ERROR, "broker",
-              "%s belongs to node %" PRId32 ": set node.id=%" PRId32 " or another log.dirs",
-              data_dir_path(dir), identity->node_id, identity->node_id);
-        return ERR_INCONSISTENT_CLUSTER_ID;
+    return err;
+}
+
+static bool is_here(struct data_dir *const *dirs, unsigned count, const char *id)
+{
+    for (unsigned i = 0; i < count; i++) {
+        char known[UUID_TEXT_SIZE];
+        uuid_print(&data_dir_identity(dirs[i])->directory_id, known);
+        if (strncmp(known, id, UUID_TEXT_SIZE - 1) == 0) return true;
+    }
+    return false;
+}
+
+/* Are all folders here that this one knows of? */
+static int check_sisters(struct data_dir *const *dirs, unsigned count, const struct data_dir *dir)
+{
+    const char *id = data_dir_sisters(dir);
+    while (*id != '\0') {
+        size_t length = strcspn(id, ",");
+        if (length != UUID_TEXT_SIZE - 1 || !is_here(dirs, count, id)) {
+            trace(TRACE_ERROR, "broker",
+                  "%s: this node has a further data folder, with directory.id=%.*s, that is not "
+                  "among log.dirs or was emptied; bring it back, or, if its partitions are lost, "
+                  "take "
+                  "that id out of meta.properties in all folders",
+                  data_dir_path(dir), (int)length, id);
+            return ERR_INCONSISTENT_CLUSTER_ID;
+        }
+        id += length + (id[length] == ',');
     }
     return 0;
+}
+
+int clean_start_check(struct data_dir *const *dirs, unsigned count, int32_t node_id)
+{
+    const char *cluster_id = NULL;
+    int err = 0;
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
+        if (cluster_id == NULL && !identity->is_new) cluster_id = identity->cluster_id;
+        err = check_node(dirs[i], node_id);
+        if (err == 0 && cluster_id != NULL) err = check_cluster(dirs[i], cluster_id);
+    }
+    if (err == 0) err = check_first(dirs, count);
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        err = check_sisters(dirs, count, dirs[i]);
+    return err;
+}
+
+static int print_sisters(struct data_dir *const *dirs, unsigned count, struct buffer *text)
+{
+    for (unsigned i = 0; i < count; i++) {
+        char id[UUID_TEXT_SIZE];
+        uuid_print(&data_dir_identity(dirs[i])->directory_id, id);
+        if (i > 0) buffer_put(text, ",", 1);
+        buffer_put(text, id, strlen(id));
+    }
+    buffer_put(text, "", 1);
+    return text->failed ? ERR_NO_MEMORY : 0;
+}
+
+static int claim(struct data_dir *dir, const char *sisters, const char *cluster_id, int32_t node_id)
+{
+    int err = check_cluster(dir, cluster_id);
+    if (err != 0) return err;
+    if (!data_dir_identity(dir)->is_new && strcmp(data_dir_sisters(dir), sisters) == 0) return 0;
+    err = data_dir_set_sisters(dir, sisters);
+    if (err == 0) err = data_dir_set_identity(dir, cluster_id, node_id);
+    if (err != 0)
+        trace(TRACE_ERROR, "broker", "%s: meta.properties cannot be written: %s",
+              data_dir_path(dir), error_text(err));
+    return err;
+}
+
+int clean_start_claim(struct data_dir *const *dirs, unsigned count, const char *cluster_id,
+                      int32_t node_id)
+{
+    struct buffer sisters;
+    buffer_init(&sisters);
+    int err = print_sisters(dirs, count, &sisters);
+    /* A lone folder says nothing of others, as Kafka's do. */
+    const char *text = err == 0 && count > 1 ? (const char *)sisters.data : "";
+    /* From the last to the first: the first has an identity, and whoever is named must have one. */
+    for (unsigned i = count; err == 0 && i > 0; i--)
+        if (data_dir_identity(dirs[i - 1])->is_new)
+            err = claim(dirs[i - 1], text, cluster_id, node_id);
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        err = claim(dirs[i], text, cluster_id, node_id);
+    buffer_close(&sisters);
+    return err;
 }

@@ -73,6 +73,13 @@ static void changed(struct meta_watcher *watcher, struct meta_view *view,
         apply_change(watch, &changes[i]);
 }
 
+static void was_deleted(struct meta_watcher *watcher, const struct meta_topic *topic)
+{
+    struct metadata_watch *watch = LIST_OWNER(watcher, struct metadata_watch, watcher);
+    for (unsigned i = 0; i < topic->partition_count; i++)
+        partition_set_give_up(watch->partitions, topic->name, (int32_t)i, &topic->id);
+}
+
 static void deliver_ready(struct message *message)
 {
     struct metadata_watch *watch = LIST_OWNER(message, struct metadata_watch, message);
@@ -95,6 +102,7 @@ static void fatal(struct meta_watcher *watcher, int err, const char *sentence)
 void metadata_watch_init(struct metadata_watch *watch)
 {
     watch->watcher.changed = changed;
+    watch->watcher.was_deleted = was_deleted;
     watch->watcher.ready = ready;
     watch->watcher.fatal = fatal;
     message_init(&watch->message, deliver_ready);

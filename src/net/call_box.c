@@ -50,6 +50,7 @@ struct call_box *call_box_take(struct connection *connection)
     box->memory = NULL;
     box->is_kept = box->is_warming = box->from_small_share = false;
     box->burst = net_loop->burst;
+    box->unsent_bytes = 0;
     box->position = (struct reply_position){ 0 };
     connection->outbox.call_count++;
     connection->outbox.open_count++;
@@ -107,6 +108,7 @@ void call_box_finish(struct call_box *box)
     connection_release(box->home);
     box->home = NULL;
     net_loop->call_count--;
+    net_loop->unsent_bytes -= box->unsent_bytes;
     if (net_loop->spare_call_count >= SPARE_CALLS_MAX) {
         encoder_close(&box->call.reply);
         mem_free(box);

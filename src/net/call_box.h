@@ -48,6 +48,7 @@ struct call_box {
     bool is_warming;         /* The job runs; it needs the slice, so the call waits for it. */
     bool from_small_share;   /* Which share call.frame_reserved came from. */
     uint64_t burst;          /* In which it was handed over. */
+    uint64_t unsent_bytes;   /* Counted in the loop's, from the reply on. */
 
     uint8_t length[4]; /* Goes before the reply. */
     struct reply_position position;

@@ -16,6 +16,9 @@
  * nothing would keep all others waiting until they are idle. */
 #define FRAME_STALLED_MS 30000
 
+/* This part of the memory for requests is what ready replies may take before outbox.h (5) holds. */
+#define UNSENT_SHARE 8
+
 static void net_loop_look_at_progress(struct timer *timer)
 {
     struct net_loop *net_loop = LIST_OWNER(timer, struct net_loop, progress);
@@ -84,6 +87,7 @@ int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
     if (fresh == NULL) return ERR_NO_MEMORY;
     fresh->net = net;
     fresh->index = index;
+    fresh->unsent_bytes_max = net->config.memory_bytes / UNSENT_SHARE / net->config.loop_count;
     list_init(&fresh->connections);
     list_init(&fresh->dirty);
     list_init(&fresh->incomplete);

@@ -54,6 +54,9 @@ void outbox_init(struct outbox *outbox)
 bool outbox_is_stalled(const struct connection *connection)
 {
     const struct outbox *outbox = &connection->outbox;
+    const struct net_loop *net_loop = connection->loop;
+    bool has_unsent = outbox->call_count > outbox->open_count;
+    if (has_unsent && net_loop->unsent_bytes > net_loop->unsent_bytes_max) return true; /* (5) */
     return connection->is_ending || outbox->serial != NULL ||
            outbox->call_count >= connection->loop->net->config.max_calls_per_connection ||
            outbox->reply_bytes > REPLY_BYTES_MAX;

@@ -9,7 +9,9 @@
  *      with the bytes around them. Either way only what is in the page cache is touched; the
  *      rest is brought in by the disk pool first (DESIGN 2.2).
  *  (4) Too many calls, too many bytes of replies, or a serial call stall the connection: nothing
- *      more is handed over until that is over. */
+ *      more is handed over until that is over.
+ *  (5) So does any reply that is ready but not sent, while those of all the loop's connections take
+ *      too much memory together: clients that ask and do not read cost one reply each then. */
 
 #ifndef NET_OUTBOX_H
 #define NET_OUTBOX_H

@@ -144,13 +144,14 @@ void partition_retire(struct partition *partition, bool delete_files)
     pthread_mutex_lock(&partition->lock);
     bool first = partition->state != PARTITION_GONE;
     partition->state = PARTITION_GONE;
+    bool is_held = partition->open_is_held; /* Then it is closed when it has been opened. */
     if (first) {
         partition->delete_files = delete_files;
         partition_refuse_queue(partition, ERR_NOT_LEADER_OR_FOLLOWER);
         waiting_wake_all(&partition->waiting);
     }
     pthread_mutex_unlock(&partition->lock);
-    if (first) partition_start_closing(partition);
+    if (first && !is_held) partition_start_closing(partition);
 }
 
 int partition_wait_closed(struct partition *partition)

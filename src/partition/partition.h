@@ -45,6 +45,8 @@ struct partition_owner {
     void (*dirty)(struct partition_owner *owner, struct partition *partition);
     /* A log could not be opened, or has failed; or it is open now. On the pool. */
     void (*opened)(struct partition_owner *owner, struct partition *partition, int err);
+    /* A retired partition has closed its log, or given its folder up. On the pool. */
+    void (*closed)(struct partition_owner *owner, struct partition *partition);
     /* An append to this disk was slow: until then all appends go through the pool (DESIGN 2.2). */
     atomic_llong slow_until_us;
 };
@@ -70,16 +72,20 @@ struct partition {
     bool appending;        /* A job on the pool is the log's writer: queue behind it. */
     bool is_dirty;         /* On the owner's list of what to flush. */
     bool needs_checkpoint; /* Flushed beyond its recovery point. */
+    bool open_is_held;     /* The open job waits for another partition's close. */
     bool is_closed;
-    int close_error;        /* Of a polite close: 0 if all is on disk. */
-    struct list owner_node; /* The owner's, while is_dirty. */
-    struct list queue;      /* struct append, in order. */
-    size_t queue_bytes;     /* Of the batches in the queue. */
-    struct list waiting;    /* struct waiter, for the high watermark. */
-    struct job_lane lane;   /* Whatever must not overlap: the log's writers on the pool. */
+    struct partition *successor; /* Opens when this one is closed; with a reference. */
+    int close_error;             /* Of a polite close: 0 if all is on disk. */
+    struct list owner_node;      /* The owner's, while is_dirty. */
+    struct list queue;           /* struct append, in order. */
+    size_t queue_bytes;          /* Of the batches in the queue. */
+    struct list waiting;         /* struct waiter, for the high watermark. */
+    struct job_lane lane;        /* Whatever must not overlap: the log's writers on the pool. */
     struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;
-    bool flush_runs, checkpoint_waits, retain_waits; /* Each job is in one queue at a time. */
-    bool delete_files;                               /* What close_job does with the folder. */
+    bool append_waits, flush_runs, checkpoint_waits,
+        retain_waits;  /* Each job is in one queue at a time. */
+    bool delete_files; /* What close_job does with the folder. */
+    bool is_new;       /* Nothing of it is on disk; set before it opens. */
 };
 
 /* Makes a partition that is opening; partition_start_opening() submits the job that opens its log.
@@ -92,7 +98,9 @@ int partition_create(struct partition **partition, struct partition_owner *owner
 struct partition *partition_ref(struct partition *partition);
 void partition_unref(struct partition *partition); /* NULL is fine. */
 
-void partition_start_opening(struct partition *partition);
+/* With a predecessor that has the same folder (a topic that was deleted and made again), as soon as
+ * that one has given it up; NULL: at once. The predecessor must not have closed() yet. */
+void partition_start_opening(struct partition *partition, struct partition *predecessor);
 
 /* The quorum has changed its mind: leader, epoch, replicas, settings. */
 void partition_set_role(struct partition *partition, const struct partition_role *role,

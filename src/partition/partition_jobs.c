@@ -4,7 +4,9 @@
  *  (1) Writers of the log on the pool (open, queued appends, checkpoint, retention, close) go through
  *      the partition's lane, one at a time, and hold `appending` so that no loop appends meanwhile.
  *  (2) A flush may run beside a writer: it goes to the pool directly. Nobody waits for it but the
- *      housekeeping, and a roll does not wait for its fsync. */
+ *      housekeeping, and a roll does not wait for its fsync.
+ *  (3) A folder's name belongs to one partition at a time: the next one with that name is opened when
+ *      the one before is closed, without a thread that waits for it. */
 
 #include "partition_jobs.h"
 
@@ -27,7 +29,7 @@ bool partition_begin_writing(struct partition *partition)
 /* Caller holds the lock. */
 static void end_writing(struct partition *partition)
 {
-    partition->appending = false;
+    partition->appending = partition->append_waits; /* It comes next in the lane. */
     if (partition->log != NULL) partition_log_set_settings(partition->log, &partition->settings);
     partition_note_failure(partition);
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
@@ -80,8 +82,14 @@ static void run_open(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, open_job);
     struct partition_log *log = NULL;
-    int err = open_log(partition, &log);
-    if (err != 0)
+    pthread_mutex_lock(&partition->lock);
+    /* An end does not wait for thousands of folders to be made. What has one is opened all the same: it
+     * may have to be recovered, or deleted. */
+    bool is_needed = partition->state != PARTITION_GONE || !partition->is_new;
+    if (is_needed) partition->is_new = false;
+    pthread_mutex_unlock(&partition->lock);
+    int err = is_needed ? open_log(partition, &log) : ERR_CANCELED;
+    if (err != 0 && is_needed)
         trace(TRACE_ERROR, "partition", "%s-%" PRId32 ": its log cannot be opened: %s",
               partition->topic, partition->index, error_text(err));
 
@@ -104,11 +112,35 @@ static void run_open(struct job *job)
     partition_unref(partition);
 }
 
-void partition_start_opening(struct partition *partition)
+static void open_now(struct partition *partition)
 {
-    partition->appending = true; /* Not shared yet, or under the caller's control. */
     partition_ref(partition);
     job_lane_submit(&partition->lane, &partition->open_job);
+}
+
+/* Its predecessor is gone. It may have been retired meanwhile itself: that is still to be done. */
+static void open_held(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->open_is_held = false;
+    open_now(partition); /* Under the lock: no close may get into the lane before it. */
+    bool is_retired = partition->state == PARTITION_GONE;
+    pthread_mutex_unlock(&partition->lock);
+    if (is_retired) partition_start_closing(partition);
+}
+
+void partition_start_opening(struct partition *partition, struct partition *predecessor)
+{
+    partition->appending = true; /* Not shared yet, or under the caller's control. */
+    if (predecessor == NULL) {
+        open_now(partition);
+        return;
+    }
+    partition->open_is_held = true;
+    pthread_mutex_lock(&predecessor->lock);
+    assert(!predecessor->is_closed && predecessor->successor == NULL);
+    predecessor->successor = partition_ref(partition);
+    pthread_mutex_unlock(&predecessor->lock);
 }
 
 /* ---- queued appends ---- */
@@ -116,7 +148,7 @@ void partition_start_opening(struct partition *partition)
 void partition_start_queued_appends(struct partition *partition)
 {
     if (partition->appending) return; /* Whoever writes goes on with the queue when it ends. */
-    partition->appending = true;
+    partition->appending = partition->append_waits = true;
     partition_ref(partition);
     job_lane_submit(&partition->lane, &partition->append_job);
 }
@@ -131,6 +163,7 @@ static void run_appends(struct job *job)
     struct partition *partition = LIST_OWNER(job, struct partition, append_job);
     bool keeps_lock = false;
     pthread_mutex_lock(&partition->lock);
+    partition->append_waits = false;
     while (partition->log != NULL && !list_is_empty(&partition->queue)) {
         partition_append_queued(partition, keeps_lock);
         /* What could not be written without waiting is next. */
@@ -253,7 +286,8 @@ static void run_close(struct job *job)
 
     int err = 0;
     if (log == NULL) {
-        err = partition->delete_files ? 0 : ERR_IO; /* It never opened: not in order. */
+        /* What could not be opened is not in order. */
+        err = partition->delete_files || partition->is_new ? 0 : ERR_IO;
     } else if (partition->delete_files) {
         err = partition_log_delete(log);
         if (err == 0) err = data_dir_sweep_deleted(partition->dir);
@@ -265,11 +299,16 @@ static void run_close(struct job *job)
         partition_log_close(log);
     }
 
+    partition->owner->closed(partition->owner, partition); /* From here on nobody can succeed it. */
     pthread_mutex_lock(&partition->lock);
     partition->is_closed = true;
     partition->close_error = err;
+    struct partition *successor = partition->successor;
+    partition->successor = NULL;
     pthread_cond_broadcast(&partition->unpinned);
     pthread_mutex_unlock(&partition->lock);
+    if (successor != NULL) open_held(successor);
+    partition_unref(successor);
     partition_unref(partition);
 }
 

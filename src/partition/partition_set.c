@@ -23,11 +23,15 @@ struct set_folder {
     pthread_cond_t idle;              /* Neither runs. */
 };
 
-#define METADATA_TOPIC "__sluice_metadata" /* Its log is the quorum's, not a partition of ours. */
+#define METADATA_TOPIC   "__sluice_metadata" /* Its log is the quorum's, not a partition of ours. */
+#define FOLDER_NAME_SIZE 300
 
 struct partition_set {
     pthread_mutex_t lock;  /* Taken alone, or before a partition's lock, never after it. */
     struct map partitions; /* Topic id and index → struct partition, with a reference. */
+    struct map
+        names; /* Folder name → the newest struct partition of that name, until it is closed. */
+    pthread_cond_t all_closed; /* `names` is empty. */
     struct set_folder *folders;
     unsigned folder_count;
     struct partition_set_options options;
@@ -68,6 +72,23 @@ static void folder_has_opened(struct partition_owner *owner, struct partition *p
     (void)err;
     struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
     atomic_fetch_sub(&folder->set->opening, 1);
+}
+
+static void print_name(char name[FOLDER_NAME_SIZE], const char *topic, int32_t index)
+{
+    snprintf(name, FOLDER_NAME_SIZE, "%s-%" PRId32, topic, index);
+}
+
+static void folder_has_closed(struct partition_owner *owner, struct partition *partition)
+{
+    struct partition_set *set = LIST_OWNER(owner, struct set_folder, owner)->set;
+    char name[FOLDER_NAME_SIZE];
+    print_name(name, partition->topic, partition->index);
+    pthread_mutex_lock(&set->lock);
+    if (map_get(&set->names, name, strlen(name)) == partition)
+        map_remove(&set->names, name, strlen(name));
+    if (set->names.count == 0) pthread_cond_broadcast(&set->all_closed);
+    pthread_mutex_unlock(&set->lock);
 }
 
 static void arm_flush(struct message *message)
@@ -220,6 +241,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
 {
     folder->owner.dirty = folder_is_dirty;
     folder->owner.opened = folder_has_opened;
+    folder->owner.closed = folder_has_closed;
     atomic_init(&folder->owner.slow_until_us, 0);
     folder->set = set;
     folder->dir = dir;
@@ -240,6 +262,8 @@ static void set_free(struct partition_set *set)
         pthread_mutex_destroy(&set->folders[i].lock);
     }
     map_close(&set->partitions);
+    map_close(&set->names);
+    pthread_cond_destroy(&set->all_closed);
     pthread_mutex_destroy(&set->lock);
     mem_free(set->folders);
     mem_free(set);
@@ -254,6 +278,8 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     created->options = *options;
     pthread_mutex_init(&created->lock, NULL);
     map_init(&created->partitions);
+    map_init(&created->names);
+    pthread_cond_init(&created->all_closed, NULL);
     atomic_init(&created->opening, 0);
     message_init(&created->arm_flush, start_retention);
     timer_init(&created->flush_timer, flush_dirty);
@@ -269,9 +295,6 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
         set_free(created);
         return err;
     }
-    for (unsigned i = 0; i < created->folder_count; i++)
-        start_folder_job(&created->folders[i], &created->folders[i].sweep_job,
-                         &created->folders[i].sweep_runs);
     loop_post(options->loop, &created->arm_flush);
     *set = created;
     return 0;
@@ -309,6 +332,11 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
         if (partition_wait_closed(value) != 0) all_are_on_disk = false;
         partition_unref(value);
     }
+    /* Those that were removed before may still be about it; they use their folder. */
+    pthread_mutex_lock(&set->lock);
+    while (set->names.count > 0)
+        pthread_cond_wait(&set->all_closed, &set->lock);
+    pthread_mutex_unlock(&set->lock);
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         struct partition *partition;
@@ -326,14 +354,17 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
 
 /* ---- members ---- */
 
-static struct set_folder *choose_folder(struct partition_set *set, const char *name)
+/* *is_new: in none of them is anything of it. */
+static struct set_folder *choose_folder(struct partition_set *set, const char *name, bool *is_new)
 {
+    *is_new = false;
     struct set_folder *chosen = &set->folders[0];
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         if (map_remove(&folder->found, name, strlen(name)) != NULL) return folder;
         if (folder->partition_count < chosen->partition_count) chosen = folder;
     }
+    *is_new = true;
     return chosen;
 }
 
@@ -341,22 +372,29 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
                       const struct uuid *topic_id, const struct topic_settings *settings,
                       const struct partition_role *role)
 {
-    char name[300];
-    snprintf(name, sizeof name, "%s-%" PRId32, topic, index);
+    char name[FOLDER_NAME_SIZE];
+    print_name(name, topic, index);
     struct set_key key = key_of(topic_id, index);
     struct partition *partition = NULL;
+    void *predecessor = NULL; /* Of a topic of that name that was deleted just now. */
 
     pthread_mutex_lock(&set->lock);
     int err = map_get(&set->partitions, &key, sizeof key) == NULL ? 0 : ERR_EXISTS;
-    struct set_folder *folder = err == 0 ? choose_folder(set, name) : NULL;
+    bool is_new = false;
+    struct set_folder *folder = err == 0 ? choose_folder(set, name, &is_new) : NULL;
     if (err == 0)
         err = partition_create(&partition, &folder->owner, set->options.disk, set->options.clock,
                                folder->dir, topic, index, topic_id, settings, role);
     if (err == 0) err = map_put(&set->partitions, &key, sizeof key, partition, NULL);
     if (err == 0) {
+        err = map_put(&set->names, name, strlen(name), partition, &predecessor);
+        if (err != 0) map_remove(&set->partitions, &key, sizeof key);
+    }
+    if (err == 0) {
         folder->partition_count++;
         atomic_fetch_add(&set->opening, 1);
-        partition_start_opening(partition);
+        partition->is_new = is_new;
+        partition_start_opening(partition, predecessor);
     } else {
         partition_unref(partition);
     }
@@ -375,6 +413,30 @@ void partition_set_remove(struct partition_set *set, const struct uuid *topic_id
     if (partition == NULL) return;
     partition_retire(partition, true);
     partition_unref(partition);
+}
+
+void partition_set_give_up(struct partition_set *set, const char *topic, int32_t index,
+                           const struct uuid *topic_id)
+{
+    char name[FOLDER_NAME_SIZE];
+    print_name(name, topic, index);
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        pthread_mutex_lock(&set->lock);
+        bool is_there = map_get(&folder->found, name, strlen(name)) != NULL;
+        pthread_mutex_unlock(&set->lock);
+        if (!is_there) continue;
+        int err = partition_log_give_up(folder->dir, topic, index, topic_id);
+        if (err == ERR_INCONSISTENT_TOPIC_ID) continue; /* A later topic of that name. */
+        if (err != 0) {
+            trace(TRACE_WARN, "partition", "%s/%s of a deleted topic cannot be given up: %s",
+                  data_dir_path(folder->dir), name, error_text(err));
+            continue;
+        }
+        pthread_mutex_lock(&set->lock);
+        map_remove(&folder->found, name, strlen(name));
+        pthread_mutex_unlock(&set->lock);
+    }
 }
 
 struct partition *partition_set_find(struct partition_set *set, const struct uuid *topic_id,
@@ -401,10 +463,11 @@ size_t partition_set_count(struct partition_set *set)
     return count;
 }
 
-void partition_set_report_strays(struct partition_set *set)
+void partition_set_sweep(struct partition_set *set)
 {
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
+        start_folder_job(folder, &folder->sweep_job, &folder->sweep_runs);
         pthread_mutex_lock(&set->lock);
         struct map_cursor cursor = { 0 };
         const void *name;

@@ -39,6 +39,11 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
 /* Out of the set and out of service; its folder goes too. Any thread. */
 void partition_set_remove(struct partition_set *set, const struct uuid *topic_id, int32_t index);
 
+/* A partition that was removed in an earlier life: if that ended before the folder was given up, it is
+ * now. Before the first partition_set_add(). Blocks. */
+void partition_set_give_up(struct partition_set *set, const char *topic, int32_t index,
+                           const struct uuid *topic_id);
+
 /* With a reference for the caller; NULL if this broker has no such partition. Any thread. */
 struct partition *partition_set_find(struct partition_set *set, const struct uuid *topic_id,
                                      int32_t index);
@@ -48,7 +53,8 @@ unsigned partition_set_opening(struct partition_set *set);
 
 size_t partition_set_count(struct partition_set *set);
 
-/* Names, in one trace line each data folder, the partition folders that no partition claimed. */
-void partition_set_report_strays(struct partition_set *set);
+/* All partitions that there are have been added: removes the folders of deleted ones, and names, in one
+ * trace line each data folder, those that no partition claimed. */
+void partition_set_sweep(struct partition_set *set);
 
 #endif

@@ -137,6 +137,28 @@ TEST(bytes_that_are_no_kafka_close_the_connection)
     assert_closes_for_bytes(tls, sizeof tls);
 }
 
+/* A request costs by its elements: two bytes each must not keep the loop for seconds. */
+TEST(a_request_with_more_elements_than_anybody_needs_closes_the_connection)
+{
+    if (shared_broker_is_foreign()) skip();
+    enum { MOST = 1 << 18 };
+    struct buffer body;
+    buffer_init(&body);
+    buffer_i32(&body, MOST + 1);
+    for (int i = 0; i <= MOST; i++)
+        buffer_i16(&body, 0);
+    assert_closes_for(METADATA, 1, false, body.data, body.length);
+
+    store_i32(body.data, MOST);
+    struct test_client *client = client_open(shared_broker_port());
+    send_frame(client, METADATA, 1, false, body.data, body.length);
+    struct metadata_response response;
+    client_receive(client, METADATA, 1, &response);
+    assert_int_equal(response.topics.count, 1);
+    client_close(client);
+    buffer_close(&body);
+}
+
 TEST(bytes_after_a_body_are_ignored)
 {
     struct test_client *client = client_open(shared_broker_port());

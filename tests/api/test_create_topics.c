@@ -505,6 +505,28 @@ TEST(a_hundred_topics_are_created_by_one_request)
     client_close(client);
 }
 
+/* A few bytes may not ask for any number of partitions. Kafka refuses the whole request. */
+TEST(one_request_creates_no_more_partitions_than_one_topic_may_have)
+{
+    if (shared_broker_is_foreign()) skip();
+    struct test_client *client = client_open(shared_broker_port());
+    struct create_topics_request request = create_request(client, topic_name_new());
+    make_array(client, &create_topics_request_topic_shape, 3, &request.topics);
+    static const int32_t counts[] = { 60000, 40000, 1 };
+    for (int i = 0; i < 3; i++) {
+        request.topics.items[i].name = topic_name_new();
+        request.topics.items[i].num_partitions = counts[i];
+        request.topics.items[i].replication_factor = 1;
+    }
+    request.validate_only = true;
+    struct create_topics_response response;
+    client_call(client, CREATE_TOPICS, CREATE_TOPICS_NEWEST, &request, &response);
+    assert_int_equal(response.topics.items[0].error_code, 0);
+    assert_int_equal(response.topics.items[1].error_code, 0);
+    assert_int_equal(response.topics.items[2].error_code, 44);
+    client_close(client);
+}
+
 TEST(a_request_for_no_topics_is_answered_with_none)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -487,6 +487,27 @@ TEST(a_hundred_partitions_are_fetched_by_one_request)
     client_close(client);
 }
 
+/* Kafka drops all but the last; no client of it asks so. */
+TEST(a_partition_that_is_named_again_is_refused_there)
+{
+    if (shared_broker_is_foreign()) skip();
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 2);
+    produce_some(client, topic, 0, 1);
+    static const int32_t partitions[] = { 0, 1, 0 };
+    struct fetch_request request = fetch_partitions(client, topic, partitions, 3);
+    for (int16_t version = 4; version <= FETCH_NEWEST; version++) {
+        struct fetch_response response;
+        client_call(client, FETCH, version, &request, &response);
+        struct fetch_response_partition *answers = response.responses.items[0].partitions.items;
+        assert_in_version(version, answers[0].error_code, 0);
+        assert_in_version(version, records_batch_count(answers[0].records), 1);
+        assert_in_version(version, answers[1].error_code, 0);
+        assert_in_version(version, answers[2].error_code, 42);
+    }
+    client_close(client);
+}
+
 TEST(good_and_bad_partitions_are_answered_beside_each_other)
 {
     struct test_client *client = client_open(shared_broker_port());

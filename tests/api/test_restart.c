@@ -2,6 +2,7 @@
 /* What holds through kill -9 and through a polite stop. */
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "api_calls.h"
 
@@ -357,6 +358,40 @@ TEST(a_polite_stop_does_not_wait_for_fetches_that_wait)
     assert_true(topic_exists(idle, topic.name));
     test_broker_stop(&broker);
     client_close(idle);
+    client_close(client);
+}
+
+/* A fetch that is held back by a produce begins only when that has ended. By then its client may be
+ * gone, and nobody would end its wait. */
+TEST(a_polite_stop_does_not_wait_for_fetches_of_clients_that_have_gone)
+{
+    static const struct topic_setting small_segments[] = { { "segment.bytes", "1048576" },
+                                                           { NULL, NULL } };
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new_with(client, 2, small_segments);
+    /* Each begins a segment, for which the append goes to the pool. */
+    struct records batch = batch_build(&client->arena, (struct batch){ .value_bytes = 900000 });
+    for (int i = 0; i < 100; i++) {
+        struct test_client *leaver = client_open(broker.port);
+        struct produce_request produce = produce_request(leaver, topic, 0, batch);
+        struct fetch_request fetch = fetch_request(leaver, topic, 1, 0);
+        fetch.max_wait_ms = INT32_MAX;
+        fetch.min_bytes = 1;
+        struct buffer frames;
+        buffer_init(&frames);
+        client_encode(leaver, PRODUCE, PRODUCE_NEWEST, &produce, &frames);
+        client_encode(leaver, FETCH, FETCH_NEWEST, &fetch, &frames);
+        client_send_bytes(leaver, frames.data, frames.length);
+        buffer_close(&frames);
+        struct linger reset = { 1, 0 };
+        setsockopt(leaver->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        poll(NULL, 0, i % 5);
+        client_close(leaver);
+    }
+    assert_true(topic_exists(client, topic.name));
+    test_broker_stop(&broker);
     client_close(client);
 }
 

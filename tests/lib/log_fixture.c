@@ -49,7 +49,8 @@ int fixture_open(struct log_fixture *fixture)
     int err = data_dir_open(&fixture->dir, &fixture->disk.fs, fixture->path, why, sizeof why);
     if (err != 0) return err;
     options.dir = fixture->dir;
-    err = partition_log_open(&fixture->log, &options, &fixture->recovery);
+    err = data_dir_begin(fixture->dir);
+    if (err == 0) err = partition_log_open(&fixture->log, &options, &fixture->recovery);
     if (err != 0) {
         data_dir_close(fixture->dir);
         fixture->dir = NULL;

@@ -46,6 +46,15 @@ static void watch_changed(struct meta_watcher *watcher, struct meta_view *view,
     pthread_mutex_unlock(&node->lock);
 }
 
+static void watch_was_deleted(struct meta_watcher *watcher, const struct meta_topic *topic)
+{
+    struct node *node = node_of(watcher);
+    pthread_mutex_lock(&node->lock);
+    node->were_deleted++;
+    snprintf(node->last_deleted, sizeof node->last_deleted, "%s", topic->name);
+    pthread_mutex_unlock(&node->lock);
+}
+
 static void watch_ready(struct meta_watcher *watcher)
 {
     struct node *node = node_of(watcher);
@@ -85,7 +94,8 @@ int node_open_on(struct node *node, struct fs *fs, const char *path, int32_t nod
     assert_int_equal(disk_pool_open(&node->pool, 2), 0);
     assert_int_equal(loop_open(&node->loop, "asks", clock_real()), 0);
     assert_int_equal(loop_start(node->loop), 0);
-    node->watcher = (struct meta_watcher){ watch_changed, watch_ready, watch_fatal };
+    node->watcher = (struct meta_watcher){ watch_changed, watch_was_deleted, watch_ready,
+                                           watch_fatal };
     node->options = (struct meta_quorum_options){
         .dir = node->dir,
         .disk = disk_pool_executor(node->pool),

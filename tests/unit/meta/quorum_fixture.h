@@ -24,7 +24,9 @@ struct node {
     bool expects_end, has_ended;
     bool is_answered;
     unsigned calls, created, deleted, changed; /* As the watcher was told. */
-    int64_t told_index;                        /* Of the newest view that it was given. */
+    unsigned were_deleted;
+    char last_deleted[64];
+    int64_t told_index; /* Of the newest view that it was given. */
 };
 
 /* A new path inside of the test's folder. */

@@ -73,6 +73,7 @@ TEST(a_restart_brings_everything_back)
         node_create_topic(&node, name, i + 1);
     }
     node_delete_topic(&node, "topic-7");
+    assert_int_equal(node.were_deleted, 0); /* Told as a change. */
     struct meta_view *view = meta_quorum_view(node.quorum);
     int64_t incarnation = meta_view_broker(view, 1)->incarnation;
     meta_view_unref(view);
@@ -81,6 +82,8 @@ TEST(a_restart_brings_everything_back)
     node_start(&node, path);
     assert_int_equal(node.created, 19); /* The watcher hears of all of them at once, as created. */
     assert_int_equal(node.calls, 1);
+    assert_int_equal(node.were_deleted, 1);
+    assert_string_equal(node.last_deleted, "topic-7");
     assert_int_equal(node_topic_count(&node), 19);
     assert_false(node_has_topic(&node, "topic-7"));
     view = meta_quorum_view(node.quorum);

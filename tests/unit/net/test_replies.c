@@ -65,6 +65,33 @@ TEST(silent_ends_behind_a_waiting_call_do_not_pile_up)
     fixture_down(&net);
 }
 
+/* Ready replies are no request's memory any more, but they are memory. */
+TEST(clients_that_ask_and_do_not_read_cost_little_each)
+{
+    fixture_init(&net);
+    net.config.memory_bytes = 512 * 1024;
+    fixture_up(&net, true);
+    int client = client_connect(&net);
+    client_text(client, "sA"); /* What is ready behind it cannot be sent. */
+    for (unsigned i = 0; i < 200; i++)
+        client_text(client, "e");
+    fixture_await_suspended(&net, 1);
+    int other = client_connect(&net);
+    for (unsigned i = 0; i < 200; i++) {
+        client_text(other, "e-other");
+        client_expect(&net, other, "e-other");
+    }
+    assert_in_range(net.calls, 201, 201 + 60);
+    fixture_answer(&net, "A");
+    client_expect(&net, client, "sA");
+    for (unsigned i = 0; i < 200; i++)
+        client_expect(&net, client, "e");
+    assert_int_equal(net.calls, 401);
+    close(client);
+    close(other);
+    fixture_down(&net);
+}
+
 TEST(nothing_overtakes_a_serial_call)
 {
     up();

@@ -35,6 +35,12 @@ static void count_opened(struct partition_owner *owner, struct partition *partit
     fixture->opened_err = err;
 }
 
+static void count_closed(struct partition_owner *owner, struct partition *partition)
+{
+    (void)partition;
+    LIST_OWNER(owner, struct partition_fixture, owner)->closed_count++;
+}
+
 void fixture_open(struct partition_fixture *fixture)
 {
     static int number;
@@ -48,6 +54,7 @@ void fixture_open(struct partition_fixture *fixture)
     assert_int_equal(data_dir_open(&fixture->dir, fs_posix(), path, why, sizeof why), 0);
     fixture->owner.dirty = count_dirty;
     fixture->owner.opened = count_opened;
+    fixture->owner.closed = count_closed;
     struct topic_settings settings;
     topic_settings_defaults(&settings);
     struct partition_role role = { true, 1, 3, 1, 1 };
@@ -60,7 +67,7 @@ void fixture_open(struct partition_fixture *fixture)
 
 void fixture_serve(struct partition_fixture *fixture)
 {
-    partition_start_opening(fixture->partition);
+    partition_start_opening(fixture->partition, NULL);
     run_jobs(&fixture->pool);
     assert_int_equal(fixture->opened_err, 0);
 }

@@ -74,7 +74,7 @@ TEST(appends_to_a_partition_that_is_opening_wait_and_keep_their_order)
     struct partition_fixture fixture;
     fixture_open(&fixture);
     struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
-    partition_start_opening(fixture.partition);
+    partition_start_opening(fixture.partition, NULL);
 
     partition_append(fixture.partition, first);
     partition_append(fixture.partition, second);
@@ -178,11 +178,36 @@ TEST(the_minimum_cannot_ask_for_more_replicas_than_there_are)
     fixture_close(&fixture);
 }
 
+TEST(appends_that_wait_behind_housekeeping_are_queued_once)
+{
+    struct partition_fixture fixture;
+    serve_warm(&fixture);
+    int references = atomic_load(&fixture.partition->references);
+    partition_checkpoint_soon(fixture.partition);
+    atomic_store(&fixture.owner.slow_until_us, clock_monotonic_us(&fixture.clock.clock) + 1000000);
+    struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
+    partition_append(fixture.partition, first);
+    partition_retain_soon(fixture.partition);
+    partition_append(fixture.partition, second);
+
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+
+    assert_int_equal(first->log.base_offset, 1);
+    assert_int_equal(second->log.base_offset, 2);
+    assert_false(fixture.partition->appending);
+    free_append(first);
+    free_append(second);
+    /* Each job gave back what it took. */
+    assert_int_equal(atomic_load(&fixture.partition->references), references);
+    fixture_close(&fixture);
+}
+
 TEST(what_waits_when_a_partition_goes_is_refused)
 {
     struct partition_fixture fixture;
     fixture_open(&fixture);
-    partition_start_opening(fixture.partition);
+    partition_start_opening(fixture.partition, NULL);
     struct append *append = new_append(&fixture, "a", 1);
     partition_append(fixture.partition, append);
 
@@ -193,6 +218,34 @@ TEST(what_waits_when_a_partition_goes_is_refused)
     assert_false(append->is_pending);
     assert_int_equal(append->log.err, ERR_NOT_LEADER_OR_FOLLOWER);
     free_append(append);
+    fixture_close(&fixture);
+}
+
+/* A process that ends does not make folders first. */
+TEST(what_is_new_and_not_opened_before_the_end_is_not_opened_any_more)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture.partition->is_new = true;
+    partition_start_opening(fixture.partition, NULL);
+    partition_retire(fixture.partition, false);
+    run_jobs(&fixture.pool);
+    assert_int_equal(fixture.opened_count, 1);
+    assert_int_equal(fixture.opened_err, ERR_CANCELED);
+    assert_int_equal(partition_wait_closed(fixture.partition), 0);
+    fixture_close(&fixture);
+}
+
+/* It may have to be recovered: otherwise the end would not be in order. */
+TEST(what_has_a_folder_is_opened_although_the_end_has_come)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    partition_start_opening(fixture.partition, NULL);
+    partition_retire(fixture.partition, false);
+    run_jobs(&fixture.pool);
+    assert_int_equal(fixture.opened_err, 0);
+    assert_int_equal(partition_wait_closed(fixture.partition), 0);
     fixture_close(&fixture);
 }
 

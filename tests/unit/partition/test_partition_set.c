@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition_fixture.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -16,16 +17,14 @@ struct set_fixture {
 static const struct uuid topic_id = { { 9, 9 } };
 static const struct partition_role leader = { true, 1, 0, 1, 1 };
 
-static void set_fixture_open(struct set_fixture *fixture, const char *name)
+/* On the folders that it was closed on. */
+static void set_fixture_start(struct set_fixture *fixture)
 {
-    memset(fixture, 0, sizeof *fixture);
     clock_manual_init(&fixture->clock, 1700000000000);
-    assert_int_equal(disk_pool_open(&fixture->pool, 1), 0);
+    assert_int_equal(disk_pool_open(&fixture->pool, 2), 0);
     assert_int_equal(loop_open(&fixture->loop, "test", &fixture->clock.clock), 0);
     for (int i = 0; i < 2; i++) {
         char why[256];
-        snprintf(fixture->paths[i], sizeof fixture->paths[i], "%s/set-%s-%d", test_folder(), name,
-                 i);
         assert_int_equal(
             data_dir_open(&fixture->dirs[i], fs_posix(), fixture->paths[i], why, sizeof why), 0);
     }
@@ -43,21 +42,25 @@ static void set_fixture_open(struct set_fixture *fixture, const char *name)
     loop_turn(fixture->loop);
 }
 
-static void set_fixture_close(struct set_fixture *fixture)
+static void set_fixture_open(struct set_fixture *fixture, const char *name)
 {
-    partition_set_close(fixture->set, 5, true);
-    disk_pool_close(fixture->pool);
+    memset(fixture, 0, sizeof *fixture);
     for (int i = 0; i < 2; i++)
-        data_dir_close(fixture->dirs[i]);
-    loop_close(fixture->loop);
+        snprintf(fixture->paths[i], sizeof fixture->paths[i], "%s/set-%s-%d", test_folder(), name,
+                 i);
+    set_fixture_start(fixture);
+}
+
+static void add_of(struct set_fixture *fixture, const struct uuid *id, int32_t index)
+{
+    struct topic_settings settings;
+    topic_settings_defaults(&settings);
+    assert_int_equal(partition_set_add(fixture->set, "topic", index, id, &settings, &leader), 0);
 }
 
 static void add(struct set_fixture *fixture, int32_t index)
 {
-    struct topic_settings settings;
-    topic_settings_defaults(&settings);
-    assert_int_equal(partition_set_add(fixture->set, "topic", index, &topic_id, &settings, &leader),
-                     0);
+    add_of(fixture, &topic_id, index);
 }
 
 static bool folder_exists(struct set_fixture *fixture, int dir, int32_t index)
@@ -65,6 +68,80 @@ static bool folder_exists(struct set_fixture *fixture, int dir, int32_t index)
     char path[600];
     snprintf(path, sizeof path, "%s/topic-%d", fixture->paths[dir], index);
     return access(path, F_OK) == 0;
+}
+
+static int count_entry(void *context, const struct fs_entry *entry)
+{
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+/* Of both data folders. */
+static int count_folders(struct set_fixture *fixture)
+{
+    int count = 0;
+    for (int i = 0; i < 2; i++) {
+        struct fs *fs = fs_posix();
+        int files = 0;
+        assert_int_equal(fs->list(fs, fixture->paths[i], count_entry, &files), 0);
+        count += files;
+        static const char *const others[] = { ".lock",
+                                              ".kafka_cleanshutdown",
+                                              "recovery-point-offset-checkpoint",
+                                              "log-start-offset-checkpoint",
+                                              "replication-offset-checkpoint",
+                                              "meta.properties" };
+        for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+            char path[600];
+            snprintf(path, sizeof path, "%s/%s", fixture->paths[i], others[k]);
+            if (access(path, F_OK) == 0) count--;
+        }
+    }
+    return count;
+}
+
+/* Waits until whatever was submitted before has begun, and with one free thread ended. */
+struct barrier {
+    struct job job;
+    pthread_mutex_t lock;
+    pthread_cond_t passed;
+    bool is_passed;
+};
+
+static void run_barrier(struct job *job)
+{
+    struct barrier *barrier = LIST_OWNER(job, struct barrier, job);
+    pthread_mutex_lock(&barrier->lock);
+    barrier->is_passed = true;
+    pthread_cond_signal(&barrier->passed);
+    pthread_mutex_unlock(&barrier->lock);
+}
+
+static void pass_barrier(struct set_fixture *fixture)
+{
+    struct barrier barrier = { .job.run = run_barrier };
+    pthread_mutex_init(&barrier.lock, NULL);
+    pthread_cond_init(&barrier.passed, NULL);
+    executor_submit(disk_pool_executor(fixture->pool), &barrier.job);
+    pthread_mutex_lock(&barrier.lock);
+    while (!barrier.is_passed)
+        pthread_cond_wait(&barrier.passed, &barrier.lock);
+    pthread_mutex_unlock(&barrier.lock);
+    pthread_cond_destroy(&barrier.passed);
+    pthread_mutex_destroy(&barrier.lock);
+}
+
+static void set_fixture_close(struct set_fixture *fixture)
+{
+    /* What is new and not opened yet would not get its folder any more. */
+    while (partition_set_opening(fixture->set) > 0)
+        pass_barrier(fixture);
+    partition_set_close(fixture->set, 5, true);
+    disk_pool_close(fixture->pool);
+    for (int i = 0; i < 2; i++)
+        data_dir_close(fixture->dirs[i]);
+    loop_close(fixture->loop);
 }
 
 TEST(a_partition_is_found_by_topic_id_and_index)
@@ -92,7 +169,7 @@ TEST(new_partitions_are_spread_over_the_data_folders)
     for (int32_t i = 0; i < 4; i++)
         add(&fixture, i);
     assert_int_equal(partition_set_count(fixture.set), 4);
-    partition_set_close(fixture.set, 5, true);
+    set_fixture_close(&fixture);
 
     int in_first = 0, in_second = 0;
     for (int32_t i = 0; i < 4; i++) {
@@ -101,10 +178,6 @@ TEST(new_partitions_are_spread_over_the_data_folders)
     }
     assert_int_equal(in_first, 2);
     assert_int_equal(in_second, 2);
-    disk_pool_close(fixture.pool);
-    for (int i = 0; i < 2; i++)
-        data_dir_close(fixture.dirs[i]);
-    loop_close(fixture.loop);
 }
 
 TEST(a_polite_end_leaves_the_clean_marker)
@@ -136,4 +209,51 @@ TEST(a_removed_partition_gives_up_its_folder)
     assert_false(folder_exists(&fixture, 0, 0));
     assert_int_equal(partition_set_count(fixture.set), 0);
     set_fixture_close(&fixture);
+}
+
+TEST(a_topic_that_is_made_again_waits_until_the_old_one_has_left_its_folder)
+{
+    static const struct uuid second_id = { { 7, 7 } }, third_id = { { 8, 8 } };
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "again");
+    add(&fixture, 0);
+    struct partition *old = partition_set_find(fixture.set, &topic_id, 0);
+    while (partition_set_opening(fixture.set) > 0)
+        sched_yield();
+    pthread_mutex_lock(&old->lock);
+    assert_non_null(partition_pin_log(old)); /* A reader: the close waits for it. */
+    pthread_mutex_unlock(&old->lock);
+
+    partition_set_remove(fixture.set, &topic_id, 0);
+    add_of(&fixture, &second_id, 0);
+    partition_set_remove(fixture.set, &second_id, 0); /* Before it could open. */
+    add_of(&fixture, &third_id, 0);
+    pass_barrier(&fixture);
+    assert_int_equal(partition_set_opening(fixture.set), 2);
+
+    partition_unpin_log(old);
+    assert_int_equal(partition_wait_closed(old), 0);
+    partition_unref(old);
+    set_fixture_close(&fixture);
+    assert_true(folder_exists(&fixture, 0, 0) || folder_exists(&fixture, 1, 0));
+    assert_int_equal(count_folders(&fixture), 1); /* Nothing put aside. */
+}
+
+TEST(what_a_crash_left_of_a_deleted_topic_is_swept)
+{
+    static const struct uuid other_id = { { 7, 7 } };
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "left");
+    add(&fixture, 0);
+    add(&fixture, 1);
+    set_fixture_close(&fixture);
+
+    set_fixture_start(&fixture);
+    partition_set_give_up(fixture.set, "topic", 0, &topic_id);
+    partition_set_give_up(fixture.set, "topic", 1, &other_id); /* Not that one's. */
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    assert_false(folder_exists(&fixture, 0, 0) || folder_exists(&fixture, 1, 0));
+    assert_true(folder_exists(&fixture, 0, 1) || folder_exists(&fixture, 1, 1));
+    assert_int_equal(count_folders(&fixture), 1);
 }

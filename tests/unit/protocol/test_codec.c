@@ -395,6 +395,21 @@ TEST(lengths_beyond_the_bytes_that_are_there_are_refused)
     assert_refused(&note_shape, 2, "80");
 }
 
+TEST(the_elements_of_all_arrays_count_together_where_a_message_may_have_so_many)
+{
+    struct herd herd;
+    size_t length;
+    input = from_hex("00000002 0000 00000000 0000 00000000", &length);
+    for (uint32_t most = 0; most <= 3; most++) {
+        struct cursor in = cursor_over(input, length);
+        arena_init(&arena, NULL, 0, ARENA_LIMIT);
+        assert_int_equal(message_decode_limited(&herd_shape, 0, &in, &arena, most, &herd),
+                         most < 2 ? ERR_MALFORMED : 0);
+        arena_close(&arena);
+    }
+    forget();
+}
+
 /* Refused, and not because of a limit: nothing was allocated. */
 static void assert_refused_for_free(int16_t version, const char *hex)
 {

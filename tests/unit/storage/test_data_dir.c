@@ -121,6 +121,10 @@ TEST(the_clean_marker_is_kafkas_and_counts_once)
     assert_file_is(".kafka_cleanshutdown", "{\"version\":0,\"brokerEpoch\":42}");
     reopen();
     assert_true(data_dir_was_clean(dir));
+    reopen(); /* Nothing was begun. */
+    assert_true(data_dir_was_clean(dir));
+    assert_int_equal(data_dir_begin(dir), 0);
+    assert_int_equal(data_dir_begin(dir), 0); /* There is none: as well. */
     reopen();
     assert_false(data_dir_was_clean(dir));
     data_dir_close(dir);

@@ -127,6 +127,46 @@ TEST(a_killed_log_has_all_that_was_written)
     }
 }
 
+TEST(a_segment_that_lost_whole_batches_at_its_end_is_the_last)
+{
+    /* A power cut may leave its file with any length, also none. */
+    for (int64_t kept = 0; kept < 4; kept++) {
+        struct buffer data;
+        fixture_start(&fixture);
+        fixture_append_many(&fixture, 1, 1000);
+        int64_t batch_bytes = partition_log_size_bytes(fixture.log);
+        fixture.settings.segment_bytes = (int32_t)(4 * batch_bytes);
+        partition_log_set_settings(fixture.log, &fixture.settings);
+        fixture_append_many(&fixture, 10, 1000);
+        assert_true(fixture_has_file(&fixture, "00000000000000000008.log"));
+        fixture_kill_only(&fixture);
+        buffer_init(&data);
+        fixture_load_file(&fixture, "00000000000000000004.log", &data);
+        fixture_save_file(&fixture, "00000000000000000004.log", data.data,
+                          (size_t)(kept * batch_bytes));
+        fixture_reopen(&fixture);
+        assert_int_equal(end_offset(), 4 + kept);
+        assert_int_equal(fixture.recovery.cut_at_offset, 4 + kept);
+        assert_false(fixture_has_file(&fixture, "00000000000000000008.log"));
+        assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 4 + kept);
+        fixture_close(&fixture);
+        buffer_close(&data);
+    }
+}
+
+TEST(a_segment_that_was_emptied_below_the_recovery_point_is_missed)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 2500;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    fixture_append_many(&fixture, 5, 1000);
+    fixture_stop(&fixture);
+    fixture_save_file(&fixture, "00000000000000000002.log", "", 0);
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+    fixture_remove_file(&fixture, "00000000000000000002.log");
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+}
+
 TEST(nothing_below_the_recovery_point_is_read_again)
 {
     fixture_start(&fixture);
