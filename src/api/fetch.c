@@ -248,7 +248,7 @@ static void deadline_came(struct timer *timer)
     go_on(fetch);
 }
 
-/* The connection is gone: there is no reason to wait any longer. */
+/* The connection is gone, or the broker stops: there is no reason to wait any longer. */
 static void abandoned(struct call *call)
 {
     struct fetch_call *fetch = call->context;

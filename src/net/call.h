@@ -9,8 +9,9 @@
  *      inside the handler or at any later time; then it, its arena and its slices are gone.
  *  (4) Replies leave in the order in which the calls came, whatever ends first (DESIGN 2.5).
  *  (5) The connection may close while a call is suspended: the call stays valid until it is
- *      ended, and its reply then goes nowhere. Before that, `abandoned` (if set) is called once,
- *      so that a long wait can end early. */
+ *      ended, and its reply then goes nowhere. So that a long wait can end early, `abandoned` (if
+ *      set) is called, once: then, or when net_close() begins. In that case the connection is still
+ *      there, and a reply that comes soon still leaves. */
 
 #ifndef NET_CALL_H
 #define NET_CALL_H
@@ -33,7 +34,7 @@ struct call {
     bool is_serial; /* Set by the handler: no later frame of this connection is handed over before
                       * this call has ended (an admin request whose effect the next expects). */
     void *context;  /* The handler's own. */
-    void (*abandoned)(struct call *call); /* May be NULL; see (5). */
+    void (*abandoned)(struct call *call); /* May be NULL, and is once called; see (5). */
     int16_t api_key, api_version;         /* Set by the handler, for traces. */
     int32_t correlation_id;
     struct str client_id;

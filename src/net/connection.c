@@ -13,6 +13,12 @@
 /* A client that always has more to say is read from this often before the others get their turn. */
 #define READ_ROUNDS 4
 
+/* How long the peer may take to close its side, once it has been told that this was all. */
+#define LINGER_MS 500
+
+/* When the loop closes, a peer that takes no bytes of its replies is waited for so long. */
+#define STUCK_MS 500
+
 void connection_hold(struct connection *connection)
 {
     connection->references++;
@@ -41,6 +47,9 @@ void connection_print_address(const struct in6_addr *address, char text[INET6_AD
 
 /* ---- closing ---- */
 
+static void connection_watch(struct connection *connection);
+static void connection_on_poll(uv_poll_t *poll, int status, int events);
+
 static void connection_gone(uv_handle_t *poll)
 {
     connection_release(poll->data);
@@ -60,7 +69,7 @@ void connection_close(struct connection *connection)
     if (connection->is_closed) return;
     assert(net_loop->bursting == NULL);
     connection->is_closed = true;
-    timer_cancel(net_loop->base, &connection->idle);
+    timer_cancel(net_loop->base, &connection->patience);
     list_remove(&connection->node);
     list_remove(&connection->dirty);
     inbox_drop(connection);
@@ -91,19 +100,97 @@ void connection_end(struct connection *connection, const char *why)
     net_loop_mark_dirty(connection->loop, connection);
 }
 
-/* Costs a request nothing but connection_touch(): the timer finds out when it fires. */
-static void connection_on_idle(struct timer *timer)
+/* Does what connection.h (3) says with what has come. */
+static void connection_discard(struct connection *connection)
 {
-    struct connection *connection = LIST_OWNER(timer, struct connection, idle);
+    struct net_loop *net_loop = connection->loop;
+    struct iovec scratch = { net_loop->read_buffer, READ_BUFFER_BYTES };
+    for (unsigned round = 0; round < READ_ROUNDS; round++) {
+        ssize_t got = transport_read(&connection->transport, &scratch, 1);
+        if (got == 0 || got == TRANSPORT_BROKEN) {
+            connection_close(connection);
+            return;
+        }
+        connection->read_waits_for = got == TRANSPORT_WANT_WRITE ? UV_WRITABLE : UV_READABLE;
+        if (got < 0) return;
+        net_loop_add(&net_loop->bytes_in, (uint64_t)got);
+    }
+}
+
+void connection_linger(struct connection *connection)
+{
+    struct outbox *outbox = &connection->outbox;
+    if (connection->is_closed) return;
+    if (!connection->is_lingering) {
+        connection->is_ending = connection->is_lingering = true;
+        inbox_drop(connection);
+        outbox_abandon(connection);
+        outbox->waits_for = 0;
+        timer_set(connection->loop->base, &connection->patience, LINGER_MS);
+    }
+    if (connection->is_finished || outbox->waits_for != 0) return;
+    int result = transport_finish(&connection->transport);
+    connection->is_finished = result == 0;
+    if (result == TRANSPORT_WANT_READ) outbox->waits_for = UV_READABLE;
+    if (result == TRANSPORT_WANT_WRITE) outbox->waits_for = UV_WRITABLE;
+    if (result == TRANSPORT_BROKEN) connection_close(connection);
+}
+
+void connection_dismiss(struct connection *connection)
+{
+    struct net_loop *net_loop = connection->loop;
+    if (connection->is_closed || connection->is_lingering) return;
+    connection->is_ending = true;
+    inbox_drop(connection);
+    connection_touch(connection);
+    timer_set(net_loop->base, &connection->patience, STUCK_MS);
+    outbox_tell_open(connection);
+    net_loop_mark_dirty(net_loop, connection);
+}
+
+/* Dismissed, and not done yet: is it stuck, is its time up? */
+static void connection_look_at_farewell(struct connection *connection)
+{
+    struct net_loop *net_loop = connection->loop;
+    int64_t now_ms = loop_now_ms(net_loop->base);
+    int64_t left_ms = net_loop->closing_until_ms - now_ms;
+    int64_t stuck_ms = connection->outbox.waits_for == 0 ? 0 : now_ms - connection->active_ms;
+    if (stuck_ms >= STUCK_MS) {
+        connection_close(connection);
+    } else if (left_ms <= 0) {
+        connection_linger(connection);
+        connection_watch(connection);
+    } else {
+        int64_t look_ms = STUCK_MS - stuck_ms;
+        timer_set(net_loop->base, &connection->patience, look_ms < left_ms ? look_ms : left_ms);
+    }
+}
+
+/* Costs a request nothing but connection_touch(): the timer finds out when it fires. */
+static void connection_look_at_idle(struct connection *connection)
+{
     struct net_loop *net_loop = connection->loop;
     int64_t idle_ms = net_loop->net->config.idle_ms;
     int64_t left_ms = connection->active_ms + idle_ms - loop_now_ms(net_loop->base);
     /* A client that waits for us is not idle. */
     bool is_owed = connection->outbox.open_count > 0 || connection->inbox.is_waiting;
     if (left_ms > 0 || is_owed)
-        timer_set(net_loop->base, timer, left_ms > 0 ? left_ms : idle_ms);
+        timer_set(net_loop->base, &connection->patience, left_ms > 0 ? left_ms : idle_ms);
     else
         connection_close(connection);
+}
+
+static void connection_on_patience(struct timer *timer)
+{
+    struct connection *connection = LIST_OWNER(timer, struct connection, patience);
+    connection_hold(connection);
+    if (connection->is_lingering)
+        connection_close(connection);
+    else if (connection->loop->is_closing)
+        connection_look_at_farewell(connection);
+    else
+        connection_look_at_idle(connection);
+    connection_release(connection);
 }
 
 /* ---- reading ---- */
@@ -171,13 +258,11 @@ static void connection_read(struct connection *connection)
 
 /* ---- the loop's callbacks ---- */
 
-static void connection_on_poll(uv_poll_t *poll, int status, int events);
-
 static void connection_watch(struct connection *connection)
 {
     if (connection->is_closed) return;
     int events = connection->outbox.waits_for;
-    if (inbox_may_read(connection)) {
+    if (connection->is_lingering || inbox_may_read(connection)) {
         events |= connection->read_waits_for;
         /* Bytes that the transport has already make no socket readable. */
         if (connection->transport.kind->has_buffered(&connection->transport)) events |= UV_WRITABLE;
@@ -199,7 +284,7 @@ void connection_go_on(struct connection *connection)
     while (inbox_can_go_on(connection)) {
         size_t length = inbox->held_length - inbox->held_at;
         size_t done = connection_deliver(connection, inbox->held + inbox->held_at, length);
-        if (!connection->is_closed) inbox_held_done(connection, done);
+        if (!connection->is_closed && !connection->is_ending) inbox_held_done(connection, done);
     }
     if (connection->is_ending && !connection->is_closed) inbox_drop(connection);
     connection_watch(connection);
@@ -233,8 +318,12 @@ static void connection_on_poll(uv_poll_t *poll, int status, int events)
     }
     bool has_buffered = !connection->is_closed &&
                         connection->transport.kind->has_buffered(&connection->transport);
-    if (!connection->is_closed && ((events & connection->read_waits_for) != 0 || has_buffered))
-        connection_read(connection);
+    if (!connection->is_closed && ((events & connection->read_waits_for) != 0 || has_buffered)) {
+        if (connection->is_lingering)
+            connection_discard(connection);
+        else
+            connection_read(connection);
+    }
     if (!connection->is_closed) connection_go_on(connection);
     connection_release(connection);
 }
@@ -258,7 +347,7 @@ static void connection_start(struct message *message)
     list_push_back(&net_loop->connections, &connection->node);
     connection_touch(connection);
     int64_t idle_ms = net_loop->net->config.idle_ms;
-    if (idle_ms >= 0) timer_set(net_loop->base, &connection->idle, idle_ms);
+    if (idle_ms >= 0) timer_set(net_loop->base, &connection->patience, idle_ms);
     connection_watch(connection);
 }
 
@@ -282,7 +371,7 @@ int connection_open(struct net_loop *net_loop, int fd, uint64_t id, unsigned lis
     connection_print_address(address, connection->peer);
     list_init(&connection->node);
     list_init(&connection->dirty);
-    timer_init(&connection->idle, connection_on_idle);
+    timer_init(&connection->patience, connection_on_patience);
     inbox_init(connection);
     outbox_init(&connection->outbox);
     message_init(&connection->arrival, connection_start);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One client: its socket, what has come from it (inbox) and what it is owed (outbox).
  *
- *                 connection_start            connection_end, call_refuse
- *    arriving ---------------------> open -------------------------------> ending
- *        |                             |                                      | all replies sent
- *        |                             | connection_close                     | (outbox_flush)
- *        +---------------------------> closed <-------------------------------+
+ *                 connection_start          connection_end, call_refuse,
+ *                                           connection_dismiss
+ *    arriving ---------------------> open -----------------------------> ending
+ *        |                             |                                    | connection_linger
+ *        | the loop is closing         | connection_close                   | (all replies sent)
+ *        +---------------------------> closed <------------------------- lingering
+ *                                         the peer's end, or LINGER_MS
  *
  *  (1) A closed connection lives on as long as a call, a message or its poll handle points to it.
- *  (2) An ending one reads nothing more, sends what it owes and closes.
- *  (3) It is closed from the loop's own callbacks only, never inside a burst. */
+ *  (2) An ending one hands over nothing more and sends what it owes.
+ *  (3) A lingering one has said that this was all. What still comes is read and thrown away:
+ *      closing a socket that holds unread bytes resets it, and a reset destroys replies that the
+ *      peer has not read yet (RFC 1122 4.2.2.13, RFC 2525 2.17).
+ *  (4) It is closed from the loop's own callbacks only, never inside a burst. */
 
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
@@ -34,15 +39,17 @@ struct connection {
     struct list dirty; /* The loop's dirty ones. */
     unsigned references;
     bool is_closed;
-    bool is_ending;
+    bool is_ending; /* Also while it lingers. */
+    bool is_lingering;
+    bool is_finished;    /* The transport has told the peer. */
     bool has_peer_ended; /* Seen while we were not reading. */
     uint8_t watched;     /* What uv_poll watches for (UV_…). */
     uint8_t read_waits_for;
     struct transport transport;
     uv_poll_t poll;
     struct message arrival;
-    struct timer idle;
-    int64_t active_ms; /* When bytes last moved. */
+    struct timer patience; /* Until it is idle; when it lingers or is dismissed, for its peer. */
+    int64_t active_ms;     /* When bytes last moved. */
     struct inbox inbox;
     struct outbox outbox;
 
@@ -69,6 +76,13 @@ void connection_fail(struct connection *connection, const char *why);
 
 /* By (2), with a line in the trace. Allowed inside a burst. */
 void connection_end(struct connection *connection, const char *why);
+
+/* By (2), because the loop closes: its open calls are told `abandoned`, and neither they nor its
+ * peer keep it for longer than net_loop.h (4) allows. */
+void connection_dismiss(struct connection *connection);
+
+/* By (3). What it still owes is given up. Twice is fine; may close it. */
+void connection_linger(struct connection *connection);
 
 /* Does whatever can be done now: writes, hands over what was held, and watches for the rest. */
 void connection_go_on(struct connection *connection);

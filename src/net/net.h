@@ -71,9 +71,12 @@ void net_accept(struct net *net);
 /* Stops accepting and closes the listening sockets. Returns when that is done. */
 void net_stop_accepting(struct net *net);
 
-/* Closes all connections (replies that are ready are still sent if the socket takes them at
- * once), waits for suspended calls to end after telling them `abandoned`, stops and frees. NULL
- * is fine. */
+/* Takes leave of all clients, stops and frees. NULL is fine.
+ *
+ * No more frames are handed over. Suspended calls are told `abandoned` and have 2 s for their
+ * replies to leave; a client that takes nothing of them is waited for 0.5 s. Whoever has all that
+ * it is owed sees the end of the stream and has 0.5 s to close its side, so that no reset can
+ * overtake the replies. After that, only calls that have not ended are waited for. */
 void net_close(struct net *net);
 
 unsigned net_loop_count(const struct net *net);

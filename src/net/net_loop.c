@@ -19,6 +19,12 @@
 /* This part of the memory for requests is what ready replies may take before outbox.h (5) holds. */
 #define UNSENT_SHARE 8
 
+/* What is under way when the loop closes has this long to be answered, and the answers to be taken.
+ * A produce that was appended and not answered is the worst that a stop can do to a client: of each
+ * producer only the newest batch is known after a restart, so that a repeated older one looks like
+ * a gap (KIP-98). */
+#define FAREWELL_MS 2000
+
 static void net_loop_look_at_progress(struct timer *timer)
 {
     struct net_loop *net_loop = LIST_OWNER(timer, struct net_loop, progress);
@@ -115,15 +121,12 @@ int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
 
 void net_loop_close_connections(struct net_loop *net_loop)
 {
+    struct list *connections = &net_loop->connections;
     net_loop->is_closing = true;
-    while (!list_is_empty(&net_loop->connections)) {
-        struct connection *connection = LIST_OWNER(net_loop->connections.next, struct connection,
-                                                   node);
-        connection_hold(connection);
-        outbox_flush(connection); /* What the socket takes at once. */
-        connection_close(connection);
-        connection_release(connection);
-    }
+    net_loop->closing_until_ms = loop_now_ms(net_loop->base) + FAREWELL_MS;
+    /* None of them closes here: that is left to net_loop_before_wait(). */
+    for (struct list *node = connections->next; node != connections; node = node->next)
+        connection_dismiss(LIST_OWNER(node, struct connection, node));
 }
 
 void net_loop_close(struct net_loop *net_loop)

@@ -8,7 +8,10 @@
  *      buffer.
  *  (3) A connection whose call ended outside of its own burst is dirty. All dirty ones are
  *      written to once, just before the loop waits: many ends in one turn leave with one write
- *      each. */
+ *      each.
+ *  (4) A closing loop takes leave of all connections at the same time. Calls and slow peers have
+ *      2 s for replies, of which a peer may be stuck for 0.5 s at most; then there are 0.5 s for
+ *      the peer to close its side. Who is idle is gone as soon as the peer closes. */
 
 #ifndef NET_NET_LOOP_H
 #define NET_NET_LOOP_H
@@ -61,6 +64,7 @@ struct net_loop {
     uint64_t burst;                /* Counts bursts: borrowed frames are good for theirs only. */
 
     bool is_closing;
+    int64_t closing_until_ms; /* By (4), when no reply is waited for any longer. */
     bool is_gone_told;
     sem_t gone; /* Posted when a closing loop has no connection and no call left. */
 
@@ -72,7 +76,8 @@ struct net_loop {
 /* 0, ERR_NO_MEMORY or ERR_IO. */
 int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index);
 
-/* Closes all connections; `gone` is posted once every call has ended. On the loop. */
+/* Takes leave of all connections, by (4); `gone` is posted once all of them are closed and every
+ * call has ended. On the loop. */
 void net_loop_close_connections(struct net_loop *net_loop);
 
 /* Joins the thread and frees. NULL is fine. */

@@ -425,7 +425,30 @@ void outbox_flush(struct connection *connection)
     if (connection->is_closed || !connection->is_ending) return;
     if (list_is_empty(&outbox->calls) ||
         call_box_at(outbox->calls.next)->call.state == CALL_REFUSED)
-        connection_close(connection);
+        connection_linger(connection);
+}
+
+/* Once, by call.h (5). */
+static void outbox_tell(struct call *call)
+{
+    void (*abandoned)(struct call *) = call->abandoned;
+    call->abandoned = NULL;
+    if (abandoned != NULL) abandoned(call);
+}
+
+void outbox_tell_open(struct connection *connection)
+{
+    struct list *calls = &connection->outbox.calls;
+    struct list told; /* Goes through the line: any call may end others, which then leave it. */
+    list_push_front(calls, &told);
+    while (told.next != calls) {
+        struct list *node = told.next;
+        list_remove(&told);
+        list_push_front(node, &told);
+        struct call *call = &call_box_at(node)->call;
+        if (call->state == CALL_OPEN) outbox_tell(call);
+    }
+    list_remove(&told);
 }
 
 void outbox_abandon(struct connection *connection)
@@ -444,8 +467,6 @@ void outbox_abandon(struct connection *connection)
     connection->outbox.serial = NULL;
     connection->outbox.call_count = connection->outbox.open_count = 0;
     /* Any of them may end others, which then leave this list. */
-    while ((node = list_pop_front(&open)) != NULL) {
-        struct call *call = &call_box_at(node)->call;
-        if (call->abandoned != NULL) call->abandoned(call);
-    }
+    while ((node = list_pop_front(&open)) != NULL)
+        outbox_tell(&call_box_at(node)->call);
 }

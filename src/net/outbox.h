@@ -35,11 +35,14 @@ struct outbox {
 
 void outbox_init(struct outbox *outbox);
 
-/* Writes what is ready and fits. May close the connection. */
+/* Writes what is ready and fits. May close the connection, and lets an ending one linger. */
 void outbox_flush(struct connection *connection);
 
-/* The connection has closed: ended calls go, open ones are told. */
+/* Nothing more can be sent: ended calls go, open ones are told. */
 void outbox_abandon(struct connection *connection);
+
+/* Open calls are told that nobody wants to wait for them any longer; their replies still leave. */
+void outbox_tell_open(struct connection *connection);
 
 /* (4) */
 bool outbox_is_stalled(const struct connection *connection);

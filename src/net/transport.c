@@ -62,6 +62,11 @@ static bool plain_has_buffered(const struct transport *transport)
     return false;
 }
 
+static int plain_finish(struct transport *transport)
+{
+    return shutdown(transport->fd, SHUT_WR) == 0 ? 0 : TRANSPORT_BROKEN;
+}
+
 static void plain_close(struct transport *transport)
 {
     close(transport->fd);
@@ -74,5 +79,6 @@ const struct transport_kind transport_plain = {
     .write = plain_write,
     .sendfile = plain_sendfile,
     .has_buffered = plain_has_buffered,
+    .finish = plain_finish,
     .close = plain_close,
 };

@@ -5,7 +5,9 @@
  *  (2) A read may have to write first and the other way round (a TLS handshake or key update): the
  *      result says what to wait for, and the same call is then made again.
  *  (3) A write that is made again may come with other addresses and more bytes, never with other
- *      bytes in front. */
+ *      bytes in front.
+ *  (4) After a finish there are no more writes; reading goes on. A write that was to be made again
+ *      is given up by it. */
 
 #ifndef NET_TRANSPORT_H
 #define NET_TRANSPORT_H
@@ -15,7 +17,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* What read, write and sendfile return instead of a number of bytes. */
+/* What read, write and sendfile return instead of a number of bytes, and finish instead of 0. */
 enum {
     TRANSPORT_WANT_READ = -1,  /* Again once the descriptor is readable. */
     TRANSPORT_WANT_WRITE = -2, /* Again once the descriptor is writable. */
@@ -46,6 +48,10 @@ struct transport_kind {
     /* Are there bytes that a read would give although the descriptor is not readable? */
     bool (*has_buffered)(const struct transport *transport);
 
+    /* Tells the peer that this was all, behind everything that was written (TCP: FIN; TLS: its
+     * close_notify first). 0 when that is on its way; once. */
+    int (*finish)(struct transport *transport);
+
     /* Gives up `state` and the descriptor. */
     void (*close)(struct transport *transport);
 };
@@ -66,6 +72,11 @@ static inline ssize_t transport_write(struct transport *transport, const struct 
                                       int count, bool more)
 {
     return transport->kind->write(transport, pieces, count, more);
+}
+
+static inline int transport_finish(struct transport *transport)
+{
+    return transport->kind->finish(transport);
 }
 
 static inline void transport_close(struct transport *transport)

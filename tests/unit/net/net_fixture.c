@@ -129,7 +129,10 @@ static void call_was_abandoned(struct call *call)
         fixture->suspended[i] = fixture->suspended[--fixture->suspended_count];
     pthread_cond_broadcast(&fixture->changed);
     pthread_mutex_unlock(&fixture->lock);
-    call_end_silently(call);
+    if (call->frame.length > 0 && call->frame.data[0] == 'l')
+        answer(call);
+    else
+        call_end_silently(call);
 }
 
 static void suspend(struct net_fixture *fixture, struct call *call)
@@ -165,6 +168,7 @@ static void server_call(struct net_server *server, struct call *call)
         suspend(fixture, call);
         break;
     case 's':
+    case 'l':
     case 'r': suspend(fixture, call); break;
     case 'n': call_end_silently(call); break;
     case 'x': call_refuse(call, "the test says so"); break;
@@ -288,10 +292,26 @@ void fixture_up(struct net_fixture *fixture, bool has_threads)
     net_accept(fixture->net);
 }
 
+static void *close_net(void *argument)
+{
+    struct net_fixture *fixture = argument;
+    net_close(fixture->net);
+    return NULL;
+}
+
+void fixture_begin_close(struct net_fixture *fixture)
+{
+    assert_int_equal(pthread_create(&fixture->closer, NULL, close_net, fixture), 0);
+    fixture->is_closing = true;
+}
+
 void fixture_down(struct net_fixture *fixture)
 {
     fixture_hold_jobs(fixture, false);
-    net_close(fixture->net);
+    if (fixture->is_closing)
+        pthread_join(fixture->closer, NULL);
+    else
+        net_close(fixture->net);
     pthread_mutex_lock(&fixture->lock);
     fixture->is_stopping = true;
     pthread_cond_broadcast(&fixture->changed);
@@ -430,7 +450,8 @@ static void answer_here(struct net_loop *net_loop, void *with)
 void fixture_answer(struct net_fixture *fixture, const char *order)
 {
     struct answering answering = { fixture, order };
-    for (unsigned i = 0; i < net_loop_count(fixture->net); i++)
+    /* A net that is closing may be gone once its last call has ended. */
+    for (unsigned i = 0; i < fixture->config.loop_count; i++)
         net_loop_errand(net_loop_at(fixture->net, i), answer_here, &answering);
 }
 
@@ -480,13 +501,12 @@ void client_text(int fd, const char *frame)
     client_request(fd, frame, strlen(frame));
 }
 
-/* The number of bytes; 0 at the end. */
+/* The number of bytes; 0 at the end, -1 for a reset. */
 static ssize_t client_receive(struct net_fixture *fixture, int fd, void *to, size_t length)
 {
     for (unsigned turns = 0;; turns++) {
         ssize_t got = recv(fd, to, length, fixture->has_threads ? 0 : MSG_DONTWAIT);
-        if (got >= 0) return got;
-        if (errno == ECONNRESET) return 0;
+        if (got >= 0 || errno == ECONNRESET) return got;
         assert_true(!fixture->has_threads && errno == EAGAIN && turns < 1000000);
         fixture_turn(fixture);
     }
@@ -523,6 +543,13 @@ void client_expect(struct net_fixture *fixture, int fd, const char *text)
 }
 
 void client_expect_closed(struct net_fixture *fixture, int fd)
+{
+    uint8_t byte;
+    assert_true(client_receive(fixture, fd, &byte, 1) <= 0);
+    close(fd);
+}
+
+void client_expect_end(struct net_fixture *fixture, int fd)
 {
     uint8_t byte;
     assert_int_equal(client_receive(fixture, fd, &byte, 1), 0);

@@ -8,6 +8,7 @@
  *    's'  keep the frame, answer when the test says so
  *    'S'  the same, and nothing may overtake it
  *    'r'  the same as 's', but the frame is given back at once; the answer is "r"
+ *    'l'  the same as 's', but it is answered, not ended silently, once it is abandoned
  *    'n'  end silently
  *    'x'  refuse
  *    'm'  answer with as many bytes as the next four say
@@ -56,6 +57,8 @@ struct net_fixture {
     bool are_jobs_held, is_stopping;
     unsigned jobs_run, jobs_waiting;
     pthread_t worker;
+    bool is_closing;
+    pthread_t closer;
 
     int file; /* What 'f' sends from; byte i is file_byte(i). */
     unsigned slices_made, slices_released;
@@ -67,6 +70,11 @@ void fixture_init(struct net_fixture *fixture);
 /* Opens, listens on 127.0.0.1, starts threads (or not) and accepts. */
 void fixture_up(struct net_fixture *fixture, bool has_threads);
 void fixture_down(struct net_fixture *fixture);
+
+/* Has another thread call net_close(); fixture_down() waits for that. With loops that have threads, and
+ * time that stands still if the loops are to be asked anything meanwhile: they are there until every
+ * call has ended and every client has closed. */
+void fixture_begin_close(struct net_fixture *fixture);
 
 void fixture_turn(struct net_fixture *fixture); /* One turn of each loop, without threads. */
 
@@ -103,6 +111,7 @@ void client_text(int fd, const char *frame);
 const uint8_t *client_reply(struct net_fixture *fixture, int fd, size_t *length);
 void client_expect(struct net_fixture *fixture, int fd, const char *text);
 void client_expect_closed(struct net_fixture *fixture, int fd);
+void client_expect_end(struct net_fixture *fixture, int fd); /* The same, but not by a reset. */
 
 /* ---- what was traced ---- */
 

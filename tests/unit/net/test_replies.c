@@ -322,20 +322,3 @@ TEST(a_reply_may_be_large)
     close(client);
     fixture_down(&net);
 }
-
-TEST(closing_tells_suspended_calls_and_sends_what_is_ready)
-{
-    fixture_init(&net);
-    net.config.loop_count = 2;
-    fixture_up(&net, true);
-    int one = client_connect(&net), two = client_connect(&net);
-    client_text(one, "e-ready");
-    client_text(one, "sA");
-    client_text(two, "sB");
-    fixture_await_suspended(&net, 2);
-    fixture_down(&net);
-    assert_int_equal(net.abandoned, 2);
-    client_expect(&net, one, "e-ready");
-    client_expect_closed(&net, one);
-    client_expect_closed(&net, two);
-}

@@ -13,10 +13,10 @@
 #include "net_fixture.h"
 #include "transport.h"
 
-/* It must write before it reads for the first time, takes in more than it is asked for, gives
+/* It must write before it reads for the first time and before it finishes, takes in more than it is asked for, gives
  * out a few bytes at a time, writes a few bytes at a time, and sees every byte of a file. */
 struct awkward {
-    bool has_greeted;
+    bool has_greeted, has_parted;
     uint8_t taken[5000];
     size_t length, at;
     unsigned calls;
@@ -71,6 +71,14 @@ static bool awkward_has_buffered(const struct transport *transport)
     return awkward->at < awkward->length;
 }
 
+static int awkward_finish(struct transport *transport)
+{
+    struct awkward *awkward = transport->state;
+    if (awkward->has_parted) return transport_plain.finish(transport);
+    awkward->has_parted = true;
+    return TRANSPORT_WANT_WRITE;
+}
+
 static void awkward_close(struct transport *transport)
 {
     mem_free(transport->state);
@@ -82,6 +90,7 @@ static const struct transport_kind awkward_kind = {
     .read = awkward_read,
     .write = awkward_write,
     .has_buffered = awkward_has_buffered,
+    .finish = awkward_finish,
     .close = awkward_close,
 };
 
@@ -116,6 +125,25 @@ TEST(a_transport_that_buffers_chops_and_wants_the_other_way_round_loses_nothing)
     close(client);
     fixture_await_connections(&net, 0);
     fixture_down(&net);
+}
+
+TEST(a_transport_finishes_when_it_can_and_what_it_has_buffered_is_thrown_away)
+{
+    struct clock_manual time_now;
+    fixture_init(&net);
+    clock_manual_init(&time_now, 1000000);
+    net.config.clock = &time_now.clock;
+    net.config.transport = &awkward_kind;
+    fixture_up(&net, true);
+    int client = client_connect(&net);
+    uint8_t behind[20000] = { 0 };
+    client_text(client, "SA");
+    client_send(client, behind, sizeof behind);
+    fixture_await_suspended(&net, 1);
+    fixture_begin_close(&net);
+    client_expect_end(&net, client);
+    fixture_down(&net);
+    assert_int_equal(net.calls, 1);
 }
 
 TEST(an_allocation_that_fails_costs_that_connection_at_most)
