@@ -332,7 +332,7 @@ static int core_order_all(struct meta_core *core, const struct raft_update *upda
         for (unsigned i = 0; err == 0 && i < update->messages.n; i++)
             err = core_send(core, &update->messages.batch[i]);
 
-    /* B9: entries that the core has and we do not would be committed without ever being written. */
+    /* Entries that the core has and we do not would be committed without ever being written. */
     if (err == 0 && (int64_t)raft_last_index(&core->raft) != core->last_index)
         err = ERR_CORRUPT_MESSAGE;
 
@@ -386,7 +386,7 @@ static int core_agree_members(struct meta_core *core, int64_t index, struct byte
 }
 
 /* Also after a step that committed nothing new: the one before may have been refused half way. A
- * configuration is agreed before the core sees another message (R6a, B4). */
+ * configuration is agreed before the core sees another message (R6). */
 static int core_apply(struct meta_core *core)
 {
     int err = core->failed;
@@ -436,7 +436,7 @@ int meta_core_open(struct meta_core **core, const struct meta_core_options *opti
     raft_set_pre_vote(&opened->raft, true);
     /* Its default of 32 entries is a round trip for each 32. */
     raft_set_max_inflight_entries(&opened->raft, META_MESSAGE_MAX_ENTRIES);
-    /* R for B7: no raft_set_capacity_threshold(). With it, an election while disks are low fails
+    /* No raft_set_capacity_threshold(). With it, an election while disks are low fails
      * half way; who is low on space refuses writes before they get here. */
     opened->io = io;
     pending_writes_init(&opened->writes);
@@ -699,7 +699,7 @@ static int receive_append(struct meta_core *core, const char *address,
     int64_t previous_term = message->as.append.previous_term;
     int err = 0;
 
-    /* B16: two leaders in one term. libraft has only an assert for it. */
+    /* Two leaders in one term. libraft has only an assert for it. */
     if (core->raft.state == RAFT_LEADER && message->term == meta_core_term(core)) {
         trace(TRACE_ERROR, "quorum",
               "node %" PRId32 " claims to lead in term %" PRId64 ", as we do", message->from,
@@ -711,8 +711,8 @@ static int receive_append(struct meta_core *core, const char *address,
 
     /* R1: what we have committed every later leader has too. So a message that begins below our
      * commit index is taken to begin there: libraft would reject it where the log was cut in front,
-     * and the leader then trips over its own idea of what we hold (B1); or would take the commit
-     * index back (B1b), or append at the wrong index (B1c). */
+     * and the leader then trips over its own idea of what we hold; or would take the commit
+     * index back, or append at the wrong index. */
     if (previous_index < core->commit_index) {
         int64_t known = core->commit_index - previous_index;
         skip = known < count ? (unsigned)known : count;
@@ -722,8 +722,8 @@ static int receive_append(struct meta_core *core, const char *address,
     }
 
     do {
-        /* R6a: a configuration that is not the first of its message would be remembered under the
-         * index of the first (B4). */
+        /* R6: a configuration that is not the first of its message would be remembered under the
+         * index of the first. */
         unsigned chunk = count > skip ? 1 : 0;
         while (skip + chunk < count &&
                message->as.append.entries[skip + chunk].type != META_ENTRY_MEMBERS)
@@ -800,14 +800,14 @@ static int receive_vote(struct meta_core *core, const char *address,
     bool is_follower = raft->state == RAFT_FOLLOWER;
 
     /* R8: a node votes although its own, perhaps old, configuration does not list it as a voter;
-     * who asks knows better, and counts only whom its configuration lists (B10). */
+     * who asks knows better, and counts only whom its configuration lists. */
     struct raft_server self = { .id = raft->id, .address = raft->address, .role = RAFT_VOTER };
     struct raft_configuration kept = raft->configuration;
     bool is_swapped = is_follower && raft_role(raft) != RAFT_VOTER;
     if (is_swapped) raft->configuration = (struct raft_configuration){ &self, 1 };
 
     /* R10: a leader not heard of for an election timeout no longer stands in the way of a vote;
-     * those who have no vote themselves would never forget it (B10). */
+     * those who have no vote themselves would never forget it. */
     raft_id leader = 0;
     if (is_follower && core->now_ms - core->leader_heard_ms >= (int64_t)raft->election_timeout) {
         leader = raft->follower_state.current_leader.id;
@@ -866,7 +866,7 @@ static int receive_timeout_now(struct meta_core *core, const char *address,
     return core_step_message(core, &raft_message, NULL, NULL);
 }
 
-/* R2: libraft's own answer to a request of an old term has fields that were never set (B6b). */
+/* R2: libraft's own answer to a request of an old term has fields that were never set. */
 static void answer_stale(struct meta_core *core, const struct meta_message *message)
 {
     struct meta_message answer = {
@@ -909,7 +909,7 @@ int64_t meta_core_deadline_ms(const struct meta_core *core)
     if (core->failed != 0) return INT64_MAX;
     /* Alone there is nobody to send to and nobody to hear from. */
     if (core->raft.state == RAFT_LEADER && core->raft.configuration.n == 1) return INT64_MAX;
-    /* B8: it may lie in the past for good. */
+    /* It may lie in the past for good. */
     int64_t deadline_ms = (int64_t)raft_timeout(&core->raft);
     return deadline_ms > core->now_ms ? deadline_ms : core->now_ms + 1;
 }

@@ -28,7 +28,8 @@
 
 #define VOTE_FILE     "quorum-state"
 #define NOT_SUBMITTED INT64_MAX
-#define SPACE_KEPT    (64 << 20) /* Free bytes below which nothing is created any more. */
+#define SPACE_KEPT    (64 << 20) /* Free bytes below which nothing is created any more, */
+#define SPACE_FOR_IDS (1 << 20)  /* and below which no producer begins any more. */
 
 struct meta_quorum {
     struct meta_quorum_options options;
@@ -254,13 +255,15 @@ static int quorum_introduce(struct meta_quorum *quorum)
 }
 
 /* A full disk must not be the end of us (DESIGN 4.7, 7.1), so what is left of it is for what must
- * be written. What deletes may still come: it makes room. If it cannot be told there is room. */
-static bool quorum_has_space(const struct meta_quorum *quorum)
+ * be written. What deletes may still come: it makes room; and ids as long as records may be written,
+ * since a producer that begins needs one. If it cannot be told there is room. */
+static void quorum_refuse_growth(struct meta_quorum *quorum)
 {
     int64_t free_bytes = 0, total_bytes = 0;
     struct fs *fs = data_dir_fs(quorum->options.dir);
     int err = fs->free_bytes(fs, data_dir_path(quorum->options.dir), &free_bytes, &total_bytes);
-    return err != 0 || free_bytes >= SPACE_KEPT;
+    if (err == 0 && free_bytes < SPACE_KEPT)
+        meta_requests_refuse_growth(&quorum->requests, free_bytes < SPACE_FOR_IDS, ERR_NO_SPACE);
 }
 
 static int quorum_batch(struct meta_quorum *quorum)
@@ -278,7 +281,7 @@ static int quorum_batch(struct meta_quorum *quorum)
         meta_requests_fail_all(&quorum->requests, ERR_NOT_CONTROLLER);
         return 0;
     }
-    if (!quorum_has_space(quorum)) meta_requests_refuse_growth(&quorum->requests, ERR_NO_SPACE);
+    quorum_refuse_growth(quorum);
     /* Out of memory: the requests were answered with it. */
     if (meta_requests_build(&quorum->requests, &controller, &entries, &count) != 0) return 0;
     if (count == 0) return 0;

@@ -48,14 +48,14 @@ struct meta_quorum_options {
     struct clock *clock;
     int32_t node_id;
     struct meta_watcher *watcher;
-    int32_t election_timeout_ms;           /* 500 */
-    int32_t heartbeat_ms;                  /* 50 */
+    int32_t election_timeout_ms;
+    int32_t heartbeat_ms;
     const struct meta_endpoint *endpoints; /* Of this broker, for its registration; copied. */
     unsigned endpoint_count;
     const char *rack;           /* NULL: none; copied. */
     int32_t default_partitions; /* num.partitions */
     int16_t default_replication_factor;
-    bool page_cache_survived; /* Clean stop, or the same boot of the machine (DESIGN 6.3). */
+    bool page_cache_survived; /* DESIGN 6.3 */
 };
 
 /* Recovers log, term and vote from the disk, bootstraps a new folder as a quorum of this node

@@ -360,13 +360,15 @@ bool meta_requests_has_fresh(const struct meta_requests *requests)
     return !list_is_empty(&requests->fresh);
 }
 
-void meta_requests_refuse_growth(struct meta_requests *requests, int err)
+void meta_requests_refuse_growth(struct meta_requests *requests, bool also_ids, int err)
 {
     struct list *node = requests->fresh.next, *next;
     for (; node != &requests->fresh; node = next) {
         struct meta_request *request = LIST_OWNER(node, struct meta_request, node);
         next = node->next;
-        if (request->kind != META_DELETE_TOPICS) request_fail(requests, request, err);
+        if (request->kind == META_CREATE_TOPICS ||
+            (also_ids && request->kind == META_ALLOCATE_PRODUCER_IDS))
+            request_fail(requests, request, err);
     }
 }
 

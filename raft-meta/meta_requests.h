@@ -47,8 +47,8 @@ void meta_requests_take(struct meta_requests *requests, struct meta_request *req
                         void (*fire)(struct timer *timer));
 bool meta_requests_has_fresh(const struct meta_requests *requests);
 
-/* Fails those fresh requests that would make the metadata grow. */
-void meta_requests_refuse_growth(struct meta_requests *requests, int err);
+/* Fails those fresh requests that would make the metadata grow: topics, and `also_ids` of producers. */
+void meta_requests_refuse_growth(struct meta_requests *requests, bool also_ids, int err);
 
 /* Turns all fresh requests into commands for one batch: `*entries`, until the next build. Those
  * that ask for nothing, or for what cannot be, are finished. 0 or ERR_NO_MEMORY (all fresh ones

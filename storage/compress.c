@@ -240,8 +240,9 @@ static int snappy_compress_all(int level, const uint8_t *data, size_t length, st
     return out->failed ? ERR_NO_MEMORY : 0;
 }
 
-/* ---- lz4: frames; linked blocks and a second frame too, which Kafka's reader refuses (REFERENCE
- * 1.0b). What follows the last frame and is none is not looked at, as in Kafka's reader. */
+/* ---- lz4: frames; linked blocks and a second frame too, which Kafka's reader refuses
+ * (docs/compatibility.md). What follows the last frame and is none is not looked at, as in
+ * Kafka's reader. */
 
 #define LZ4_MAGIC           0x184D2204U
 #define LZ4_SKIPPABLE_MAGIC 0x184D2A50U /* To …5F. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One entry of log.dirs: its lock, its identity, its checkpoints, and whether it was left in order.
  *
- *    meta.properties                      version, cluster.id, node.id, directory.id
+ *    meta.properties                      version, cluster.id, node.id, directory.id, and with
+ *                                         several folders sluice.directory.ids, those of all
  *    .lock                                held while we run
  *    .kafka_cleanshutdown                 there only between a clean stop and the next start
  *    recovery-point-offset-checkpoint     all on disk below it, per partition
@@ -29,8 +30,10 @@ struct data_dir_identity {
     bool is_new;
 };
 
-/* Makes the folder if need be, locks it, reads identity, clean marker and checkpoints; changes nothing. A new folder gets a random directory id, written by data_dir_set_identity(). `why` gets
- * a sentence on failure. 0, ERR_BUSY (another process), ERR_MALFORMED, ERR_IO, ERR_NO_SPACE, … Blocks. */
+/* Makes the folder if need be, locks it, reads identity, clean marker and checkpoints; changes
+ * nothing. A new folder gets a random directory id, written by data_dir_set_identity(). `why`
+ * gets a sentence on failure. 0, ERR_BUSY (another process), ERR_MALFORMED, ERR_IO, ERR_NO_SPACE,
+ * … Blocks. */
 int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
                   size_t why_size);
 

@@ -5,7 +5,8 @@
  *  (2) Everything below the recovery point is on disk. Nothing above it need be.
  *  (3) A closed segment never changes. Whoever reads one holds a reference to it.
  *  (4) A failed write or fsync is remembered: the log then answers ERR_KAFKA_STORAGE_ERROR to every
- *      append until it is opened again (fsync may not tell twice).
+ *      append until it is opened again (fsync may not tell twice). A full disk is no failure: the
+ *      append gets the same answer, and the next may succeed.
  *
  * Threads. Calls marked "writer" come one at a time (the owner sees to that); all others from any
  * thread beside them. Calls marked "blocks" may wait for the disk: never on a loop. The rest touch the

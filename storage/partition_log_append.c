@@ -206,10 +206,6 @@ static bool is_acceptable(struct run *run, struct log_append *append)
         append->err = ERR_RECORD_LIST_TOO_LARGE;
         return false;
     }
-    if (!data_dir_has_room(log->dir, (int64_t)append->batch.size)) {
-        append->err = ERR_KAFKA_STORAGE_ERROR; /* Clients try again. */
-        return false;
-    }
     producer_history_check(log->producers, &append->batch, &verdict);
     append->err = verdict.err;
     append->is_repeat = verdict.err == 0 && verdict.is_repeat;
@@ -218,7 +214,10 @@ static bool is_acceptable(struct run *run, struct log_append *append)
         append->last_offset = verdict.last_offset;
         append->append_time_ms = log->settings.log_append_time ? verdict.timestamp : -1;
     }
-    return append->err == 0 && !append->is_repeat;
+    if (append->err != 0 || append->is_repeat) return false;
+    if (data_dir_has_room(log->dir, (int64_t)append->batch.size)) return true;
+    append->err = ERR_KAFKA_STORAGE_ERROR; /* Clients try again. */
+    return false;
 }
 
 /* Gives a client's batch its place. */

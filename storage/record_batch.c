@@ -105,7 +105,7 @@ static bool refuse(struct batch_verdict *verdict, int err, const char *why)
 }
 
 /* Exactly one whole batch of magic 2. The codes are Kafka's, except for bytes behind the batch
- * (which Kafka drops in silence) and impossible lengths (REFERENCE 1.0b). */
+ * (which Kafka drops in silence) and impossible lengths (docs/compatibility.md). */
 static bool validate_envelope(const uint8_t *data, size_t size, struct record_batch *batch,
                               struct batch_verdict *verdict)
 {

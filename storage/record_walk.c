@@ -40,7 +40,7 @@ static int64_t add_wrapping(int64_t a, int64_t b)
 int record_walk_next(struct record_walk *walk, struct record *record)
 {
     const struct record_batch *batch = &walk->batch;
-    /* Compaction leaves batches without records, whatever their codec says (REFERENCE E4). */
+    /* Compaction leaves batches without records, whatever their codec says. */
     if (batch->record_count == 0) return ERR_NOT_FOUND;
     if (walk->left == 0) {
         int err = record_reader_finish(&walk->reader);

@@ -90,7 +90,8 @@ static void created(struct meta_request *request)
             err = err != 0 ? err : adopted;
         }
         answer->name = topic->name;
-        answer->error_code = error_kafka_code(err);
+        /* A full disk passes: with this code clients try again. */
+        answer->error_code = error_kafka_code(err == ERR_NO_SPACE ? ERR_KAFKA_STORAGE_ERROR : err);
         answer->num_partitions = -1;
         answer->replication_factor = -1;
         answer->error_message = STR_NULL;

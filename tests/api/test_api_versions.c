@@ -4,7 +4,8 @@
 #include "api_calls.h"
 #include "wire_shapes.h"
 
-/* What Kafka 4.4 tells of the APIs that we serve; Produce from 0 although nobody accepts 0 (E10). */
+/* What Kafka 4.4 tells of the APIs that we serve; Produce from 0 although nobody accepts 0
+ * (docs/compatibility.md). */
 static const struct api_versions_response_api_key kafka_ranges[] = {
     { 0, 0, 13 }, { 1, 4, 18 }, { 2, 1, 11 }, { 3, 0, 13 },
     { 18, 0, 5 }, { 19, 2, 7 }, { 20, 1, 6 }, { 22, 0, 5 },
@@ -73,7 +74,7 @@ TEST(nothing_is_listed_that_is_not_served)
     client_close(client);
 }
 
-/* E12, V8: closing the connection instead is what every client carries a workaround for. */
+/* KIP-511: closing the connection instead is what every client carries a workaround for. */
 TEST(an_unknown_version_is_answered_in_version_0_and_the_connection_goes_on)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -96,7 +97,7 @@ TEST(an_unknown_version_is_answered_in_version_0_and_the_connection_goes_on)
     client_close(client);
 }
 
-/* E13: the client cannot know yet that headers may have tags. */
+/* KIP-511: the client cannot know yet that headers may have tags. */
 TEST(the_header_of_the_answer_never_has_tags)
 {
     struct test_client *client = client_open(shared_broker_port());

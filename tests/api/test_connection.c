@@ -57,7 +57,7 @@ static void assert_closes_for_bytes(const void *data, size_t length)
     client_close(other);
 }
 
-/* V9. */
+/* DESIGN 3.3. */
 TEST(an_unknown_api_closes_the_connection_and_no_other)
 {
     assert_closes_for(9999, 0, false, "", 0);
@@ -66,7 +66,7 @@ TEST(an_unknown_api_closes_the_connection_and_no_other)
     assert_closes_for(INT16_MAX, INT16_MAX, true, "", 0);
 }
 
-/* V1: Produce is told from 0 and served from 3. */
+/* DESIGN 3.3. Produce is told from 0 and served from 3. */
 TEST(a_version_that_is_not_served_closes_the_connection)
 {
     static const struct {

@@ -55,7 +55,7 @@ TEST(a_created_topic_takes_records_at_once)
     client_close(client);
 }
 
-/* E18. */
+/* KIP-464. */
 TEST(minus_one_means_what_the_broker_says)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -313,7 +313,7 @@ TEST(settings_are_told_in_the_answer)
     client_close(client);
 }
 
-/* E19: tools look these up and crash without them. */
+/* KIP-525: tools look these up and crash without them. */
 TEST(the_answer_has_the_settings_that_tools_look_for)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -94,7 +94,7 @@ TEST(what_does_not_exist_is_unknown)
     client_close(client);
 }
 
-/* E29. */
+/* KIP-320. */
 TEST(a_leader_epoch_that_is_not_the_current_one_is_refused)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -120,7 +120,7 @@ TEST(a_leader_epoch_that_is_not_the_current_one_is_refused)
 
 /* ---- how much ---- */
 
-/* E1, E41, KIP-74: otherwise a consumer whose limit is too low would be stuck for ever. */
+/* KIP-74: otherwise a consumer whose limit is too low would be stuck for ever. */
 TEST(the_first_batch_is_whole_whatever_the_limits)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -201,7 +201,7 @@ TEST(a_partition_gives_no_more_than_its_own_limit)
     client_close(client);
 }
 
-/* E41: a batch that is cut at the end is legal, and of no use to anybody. */
+/* A batch that is cut at the end is legal, and of no use to anybody. */
 TEST(no_batch_is_cut_at_the_end)
 {
     if (shared_broker_is_foreign()) skip();

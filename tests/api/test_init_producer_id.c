@@ -93,7 +93,7 @@ TEST(a_plain_producer_that_shows_its_id_gets_a_new_one)
     client_close(client);
 }
 
-/* E33. */
+/* As in Kafka: it does not stand for none. */
 TEST(an_empty_transactional_id_is_refused)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -53,7 +53,7 @@ TEST(every_version_names_broker_topic_and_leaders)
         assert_true(str_equal(answer->name, topic.name));
         assert_in_version(version, answer->is_internal, false);
         assert_in_version(version, answer->topic_authorized_operations, NOT_ASKED);
-        if (version >= 10) assert_false(uuid_is_zero(&answer->topic_id)); /* V7 */
+        if (version >= 10) assert_false(uuid_is_zero(&answer->topic_id)); /* KIP-516 */
         assert_in_version(version, answer->partitions.count, 3);
         for (int32_t i = 0; i < 3; i++)
             check_partition(&answer->partitions.items[i], response.brokers.items[0].node_id, i,
@@ -100,7 +100,6 @@ TEST(in_version_0_an_empty_list_means_all_topics)
     client_close(client);
 }
 
-/* E22. */
 TEST(an_unknown_topic_is_not_created_unless_the_request_allows_it)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -131,7 +130,7 @@ static void await_auto_created(struct test_client *client, int16_t version, stru
     assert_in_version(version, answer.partitions.count, 1);
 }
 
-/* E22: clients retry 3 and 5 alike, and go on as soon as it is 0. */
+/* Clients retry 3 and 5 alike, and go on as soon as it is 0. */
 TEST(an_unknown_topic_is_created_when_the_request_allows_it)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -226,7 +225,7 @@ TEST(an_id_that_nobody_has_is_unknown)
     client_close(client);
 }
 
-/* E30. */
+/* KIP-516. */
 TEST(a_topic_that_is_created_again_has_another_id)
 {
     struct test_client *client = client_open(shared_broker_port());

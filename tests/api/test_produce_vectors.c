@@ -177,7 +177,7 @@ TEST(batches_are_taken_refused_and_stored_as_kafka_does)
     assert_int_equal(wrong, 0);
 }
 
-/* E20: the codec came with version 7 of Produce. */
+/* KIP-110: the codec came with version 7 of Produce. */
 static void check_zstd_version(const struct vector *vector)
 {
     if (strcmp(vector->test_case, "create-time-zstd") != 0) return;

@@ -69,7 +69,7 @@ TEST(acknowledged_records_are_the_same_bytes_after_a_restart)
     test_broker_stop(&broker);
 }
 
-/* DESIGN 7.5, E42: "unknown topic" makes a producer drop its records. */
+/* DESIGN 7.5: "unknown topic" makes a producer drop its records. */
 TEST(a_restarted_broker_never_says_that_a_topic_is_unknown)
 {
     struct test_broker broker;
@@ -140,7 +140,7 @@ static struct records sequence(struct test_client *client, int64_t producer_id, 
                                                        .record_count = 2 });
 }
 
-/* E16. Seven batches of two records: offsets and sequences are equal. */
+/* DESIGN 5.4. Seven batches of two records: offsets and sequences are equal. */
 TEST(the_last_five_batches_of_a_producer_are_known_after_kill)
 {
     struct test_broker broker;
@@ -170,7 +170,7 @@ TEST(the_last_five_batches_of_a_producer_are_known_after_kill)
     test_broker_stop(&broker);
 }
 
-/* E16: a snapshot in Kafka's format has room for the newest batch. */
+/* DESIGN 5.4: a snapshot in Kafka's format has room for the newest batch. */
 TEST(the_newest_batch_of_a_producer_is_known_after_a_polite_stop)
 {
     struct test_broker broker;
@@ -252,7 +252,7 @@ TEST(topics_and_their_settings_survive_and_deleted_ones_do_not)
     test_broker_stop(&broker);
 }
 
-/* E29. */
+/* KIP-320. */
 TEST(leader_epochs_never_go_back_and_old_ones_are_fenced)
 {
     struct test_broker broker;

@@ -20,8 +20,8 @@
 #define NOW_MS           1700086400000 /* The clock of append.jsonl. */
 #define DECOMPRESSED_MAX INT32_MAX
 
-/* Where we differ from Kafka on purpose (REFERENCE 1.0b). Nothing else may differ, and each of
- * these must. */
+/* Where we differ from Kafka on purpose (docs/compatibility.md). Nothing else may differ,
+ * and each of these must. */
 struct difference {
     const char *test; /* "append": the verdict; "stored": the bytes; "read" */
     const char *what; /* The case. */
