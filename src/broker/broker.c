@@ -323,6 +323,7 @@ void broker_close(struct broker *broker)
         epoch = self == NULL ? -1 : self->incarnation;
         meta_view_unref(view);
     }
+    partition_set_announce_stop(broker->partitions);
     net_close(broker->net); /* First: the calls that are under way still find all below. */
     meta_quorum_close(broker->meta);
     if (broker->loop != NULL) loop_turn(broker->loop); /* What the quorum's end told this loop. */

@@ -49,6 +49,9 @@ struct partition_owner {
     void (*closed)(struct partition_owner *owner, struct partition *partition);
     /* An append to this disk was slow: until then all appends go through the pool (DESIGN 2.2). */
     atomic_llong slow_until_us;
+    /* The broker stops: batches that still wait to be checked are refused, so that a thousand of them that
+     * decompress to much do not hold it up. They were not appended; clients send them again. */
+    atomic_bool is_stopping;
 };
 
 struct partition {

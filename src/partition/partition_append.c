@@ -30,6 +30,7 @@ void append_init(struct append *append, struct partition *partition, uint8_t *da
     append->log.last_offset = -1;
     append->log.append_time_ms = -1;
     append->log_start_offset = -1;
+    append->leader = append->leader_epoch = -1;
     append->partition = partition;
     append->produce_version = produce_version;
     append->loop = loop;
@@ -112,8 +113,12 @@ static void run_check(struct job *job)
 {
     struct append *append = LIST_OWNER(job, struct append, job);
     struct batch_rules rules;
-    rules_of(append->partition, append->produce_version, &rules);
-    check_with(append, &rules);
+    if (atomic_load(&append->partition->owner->is_stopping)) {
+        append->log.err = ERR_NOT_LEADER_OR_FOLLOWER;
+    } else {
+        rules_of(append->partition, append->produce_version, &rules);
+        check_with(append, &rules);
+    }
     loop_post(append->loop, &append->message);
 }
 

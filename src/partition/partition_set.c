@@ -243,6 +243,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->owner.opened = folder_has_opened;
     folder->owner.closed = folder_has_closed;
     atomic_init(&folder->owner.slow_until_us, 0);
+    atomic_init(&folder->owner.is_stopping, false);
     folder->set = set;
     folder->dir = dir;
     pthread_mutex_init(&folder->lock, NULL);
@@ -313,6 +314,12 @@ static void retire_one(struct partition_set *set, struct partition *partition)
 {
     (void)set;
     partition_retire(partition, false);
+}
+
+void partition_set_announce_stop(struct partition_set *set)
+{
+    for (unsigned i = 0; set != NULL && i < set->folder_count; i++)
+        atomic_store(&set->folders[i].owner.is_stopping, true);
 }
 
 void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)

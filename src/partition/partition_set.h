@@ -26,6 +26,10 @@ struct partition_set_options {
 
 int partition_set_open(struct partition_set **set, const struct partition_set_options *options);
 
+/* The broker is about to stop: work that waits on the pool and is not begun need not be done. Any thread. NULL
+ * is fine. */
+void partition_set_announce_stop(struct partition_set *set);
+
 /* Retires all partitions, flushing them first, writes the checkpoints and, if `mark_clean` and all is on
  * disk, the clean markers; frees. The loop must have stopped or be the caller's. Blocks. NULL is fine. */
 void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean);

@@ -267,3 +267,31 @@ TEST(a_partition_is_dirty_once_until_it_is_flushed)
     free_append(second);
     fixture_close(&fixture);
 }
+
+static struct append *checked;
+
+static void note_checked(struct append *append)
+{
+    checked = append;
+}
+
+TEST(a_batch_that_waits_to_be_checked_when_the_broker_stops_is_refused)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct append *append = new_append(&fixture, "a", 1);
+    append->done = note_checked;
+    checked = NULL;
+    assert_int_equal(partition_check_on_pool(append), 0);
+
+    atomic_store(&fixture.owner.is_stopping, true);
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+
+    assert_ptr_equal(checked, append);
+    assert_int_equal(append->leader, -1); /* Nobody is named that the client should go to. */
+    assert_int_equal(append->log.err, ERR_NOT_LEADER_OR_FOLLOWER);
+    free_append(append);
+    fixture_close(&fixture);
+}
