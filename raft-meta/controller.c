@@ -103,6 +103,8 @@ static int take_setting(struct meta_create_topic *wanted, const struct meta_want
         return refuse(wanted, ERR_INVALID_CONFIG, "A setting without a name, or with a NUL in it.");
     if (str_is_null(from->value))
         return refuse(wanted, ERR_INVALID_CONFIG, "A setting of a new topic needs a value.");
+    if (from->value.length > INT16_MAX) /* What a command can say (meta_text.h). */
+        return refuse(wanted, ERR_INVALID_CONFIG, "A setting's value is too long.");
     if (topic_settings_check(from->name, from->value, wanted->why, sizeof wanted->why) != 0) {
         wanted->err = ERR_INVALID_CONFIG;
         return wanted->err;

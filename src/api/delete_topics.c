@@ -39,8 +39,8 @@ static void reply(struct delete_call *delete, int request_err)
     unsigned count = delete->request.as.delete_topics.count;
     struct delete_topics_response response;
     message_defaults(&delete_topics_response_shape, &response);
-    struct delete_topics_response_topic *answers = arena_calloc(&call->arena, count + 1u,
-                                                                sizeof *answers);
+    struct delete_topics_response_topic *answers = arena_calloc(
+        &call->arena, count + delete->refused_count + 1u, sizeof *answers);
     for (unsigned i = 0; answers != NULL && i < count; i++) {
         struct meta_delete_topic *topic = &delete->topics[i];
         answer_topic(call, request_err != 0 ? request_err : topic->err, topic, &answers[i]);

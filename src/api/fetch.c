@@ -54,10 +54,13 @@ static void go_on(struct fetch_call *fetch);
 
 /* ---- reading ---- */
 
+/* Nothing is left of them: a fetch that is abandoned while it waits is answered without records. */
 static void release_slices(struct fetch_call *fetch)
 {
-    for (unsigned i = 0; i < fetch->part_count; i++)
+    for (unsigned i = 0; i < fetch->part_count; i++) {
         file_slice_release(&fetch->parts[i].read.slice);
+        fetch->parts[i].read.slice = (struct file_slice){ .fd = -1 };
+    }
 }
 
 struct fetch_result {

@@ -188,7 +188,7 @@ static int open_meta(struct broker *broker)
     char why[WHY_SIZE] = "";
     int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);
     if (err != 0) return refuse(err, "metadata", why);
-    err = producer_ids_open(&broker->producer_ids, broker->meta, broker->clock, broker->loop);
+    err = producer_ids_open(&broker->producer_ids, broker->meta, broker->clock);
     return err == 0 ? 0 : refuse(err, "producer ids", "");
 }
 

@@ -87,6 +87,7 @@ struct partition {
     struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;
     bool append_waits, flush_runs, checkpoint_waits,
         retain_waits;  /* Each job is in one queue at a time. */
+    bool flush_again;  /* Asked for while one ran, which may not have seen what came meanwhile. */
     bool delete_files; /* What close_job does with the folder. */
     bool is_new;       /* Nothing of it is on disk; set before it opens. */
 };

@@ -193,16 +193,21 @@ static void run_flush(struct job *job)
     struct partition *partition = LIST_OWNER(job, struct partition, flush_job);
     pthread_mutex_lock(&partition->lock);
     struct partition_log *log = partition_pin_log(partition);
+    partition->flush_again = false; /* What is there now is flushed now. */
     pthread_mutex_unlock(&partition->lock);
     int err = log == NULL ? 0 : partition_log_flush(log);
 
     pthread_mutex_lock(&partition->lock);
-    partition->flush_runs = false;
+    bool runs_again = partition->flush_again && partition->log != NULL;
+    partition->flush_runs = runs_again;
     partition->needs_checkpoint = err == 0;
     partition_note_failure(partition);
     pthread_mutex_unlock(&partition->lock);
     if (log != NULL) partition_unpin_log(partition);
-    partition_unref(partition);
+    if (runs_again)
+        executor_submit(partition->disk, job); /* With the reference. */
+    else
+        partition_unref(partition);
 }
 
 static void run_checkpoint(struct job *job)
@@ -243,6 +248,7 @@ void partition_flush_soon(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     bool start = !partition->flush_runs && partition->log != NULL;
+    partition->flush_again = partition->flush_runs;
     if (start) partition->flush_runs = true;
     pthread_mutex_unlock(&partition->lock);
     if (!start) return;

@@ -310,12 +310,6 @@ static void start_retention(struct message *message)
     arm_flush(message);
 }
 
-static void retire_one(struct partition_set *set, struct partition *partition)
-{
-    (void)set;
-    partition_retire(partition, false);
-}
-
 void partition_set_announce_stop(struct partition_set *set)
 {
     for (unsigned i = 0; set != NULL && i < set->folder_count; i++)
@@ -328,13 +322,15 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     timer_cancel(set->options.loop, &set->flush_timer);
     timer_cancel(set->options.loop, &set->checkpoint_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
-    for_each(set, retire_one);
-
+    /* Nobody adds or removes any more, so the map is walked as it is, also without memory for a copy. */
     bool all_are_on_disk = mark_clean;
     struct map_cursor cursor = { 0 };
     const void *key;
     size_t key_length;
     void *value;
+    while (map_next(&set->partitions, &cursor, &key, &key_length, &value))
+        partition_retire(value, false);
+    cursor = (struct map_cursor){ 0 };
     while (map_next(&set->partitions, &cursor, &key, &key_length, &value)) {
         if (partition_wait_closed(value) != 0) all_are_on_disk = false;
         partition_unref(value);

@@ -170,6 +170,7 @@ static inline void decode_value(struct decoding *decoding, const struct field *f
         break;
     case FIELD_STRING:
         length = decode_length(decoding, true, may_be_null, in);
+        if (length > INT16_MAX) decode_refuse(in); /* Kafka's limit, in flexible versions, too. */
         from = length > 0 ? decode_take(in, (size_t)length) : NULL;
         *(struct str *)at = (struct str){ (const char *)from, length };
         break;

@@ -32,11 +32,13 @@ static void answer(struct producer_id_request *request, int err, int64_t produce
     loop_post(request->loop, &request->message);
 }
 
-/* Caller holds the lock. */
+/* Caller holds the lock; somebody waits. The answer comes on the loop of one who does: that one runs until
+ * they are answered, also while the broker stops. */
 static void want_block(struct producer_ids *ids)
 {
     if (ids->block_is_coming) return;
     ids->block_is_coming = true;
+    ids->block_request.loop = LIST_OWNER(ids->waiting.next, struct producer_id_request, node)->loop;
     ids->block_request.as.producer_ids.count = PRODUCER_ID_BLOCK;
     ids->block_request.deadline_ms = clock_monotonic_us(ids->clock) / 1000 + BLOCK_TIMEOUT_MS;
     meta_quorum_request(ids->meta, &ids->block_request);
@@ -63,8 +65,7 @@ static void block_has_come(struct meta_request *meta_request)
     pthread_mutex_unlock(&ids->lock);
 }
 
-int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struct clock *clock,
-                      struct loop *loop)
+int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struct clock *clock)
 {
     struct producer_ids *created = mem_zalloc(sizeof *created);
     if (created == NULL) return ERR_NO_MEMORY;
@@ -73,7 +74,6 @@ int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struc
     created->meta = meta;
     created->clock = clock;
     created->block_request.kind = META_ALLOCATE_PRODUCER_IDS;
-    created->block_request.loop = loop;
     created->block_request.done = block_has_come;
     *ids = created;
     return 0;

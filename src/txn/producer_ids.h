@@ -17,18 +17,17 @@ struct producer_ids;
 struct producer_id_request {
     struct list node;
     struct message message;
-    struct loop *loop; /* Where `done` is called. */
+    struct loop *loop; /* Where `done` is called; it runs until then. */
     void (*done)(struct producer_id_request *request);
     /* The answer: */
     int err;
     int64_t producer_id;
 };
 
-/* `loop` is where the quorum's answers are dealt with. 0 or ERR_NO_MEMORY. */
-int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struct clock *clock,
-                      struct loop *loop);
+/* 0 or ERR_NO_MEMORY. */
+int producer_ids_open(struct producer_ids **ids, struct meta_quorum *meta, struct clock *clock);
 
-/* After the quorum has closed, which ends what is asked for with ERR_CANCELED. NULL is fine. */
+/* Nobody may wait for an id any more. NULL is fine. */
 void producer_ids_close(struct producer_ids *ids);
 
 /* Asks for one id; `done` follows in a later message on request->loop, never inside this call. Any

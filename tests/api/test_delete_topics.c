@@ -3,6 +3,8 @@
 
 #include "api_calls.h"
 
+#include <stdio.h>
+
 #define BY_ID 6 /* The version in which topics may be named by id. */
 
 /* By name, in any version. */
@@ -124,6 +126,27 @@ TEST(a_topic_that_is_named_twice_is_not_deleted)
         assert_int_equal(response.responses.items[i].error_code, 42);
     assert_true(response.responses.count > 0);
     assert_true(topic_exists(client, topic.name));
+    client_close(client);
+}
+
+TEST(many_topics_that_are_named_twice_are_answered_each)
+{
+    enum { TOPICS = 3000 };
+    struct test_client *client = client_open(shared_broker_port());
+    struct delete_topics_request request = delete_request(client, STR_LITERAL(""));
+    struct str *names = client_alloc(client, 2 * TOPICS, sizeof *names);
+    for (int i = 0; i < TOPICS; i++) {
+        char *name = client_alloc(client, 16, 1);
+        snprintf(name, 16, "twice-%d", i);
+        names[i] = names[TOPICS + i] = str_from(name);
+    }
+    request.topic_names.items = names;
+    request.topic_names.count = 2 * TOPICS;
+    struct delete_topics_response response;
+    client_call(client, DELETE_TOPICS, 5, &request, &response);
+    for (int32_t i = 0; i < response.responses.count; i++)
+        assert_int_equal(response.responses.items[i].error_code, 42);
+    assert_true(response.responses.count >= TOPICS);
     client_close(client);
 }
 

@@ -207,6 +207,20 @@ TEST(settings_are_checked_sorted_and_kept)
     question_close(&question);
 }
 
+/* A command that said less of it than it holds could never be read again, by any node. */
+TEST(a_setting_that_no_command_can_hold_is_refused)
+{
+    static char zeros[INT16_MAX + 1];
+    struct meta_wanted_setting setting = { STR_LITERAL("retention.ms"), { zeros, INT16_MAX } };
+    struct question question;
+    memset(zeros, '0', sizeof zeros);
+    question_open(&question, 1);
+    assert_int_equal(ask_with(&setting, 1, &question), 0);
+    setting.value.length++;
+    assert_int_equal(ask_with(&setting, 1, &question), 40);
+    question_close(&question);
+}
+
 TEST(a_name_that_a_request_has_twice_is_refused_both_times)
 {
     struct meta_create_topic items[] = {

@@ -462,6 +462,29 @@ void fixture_answer_all(struct net_fixture *fixture)
 
 /* ---- clients ---- */
 
+/* libuv from 1.45 on has an io_uring, whose end, some time after that of its loop, interrupts the thread
+ * that made it wherever it waits. So every call of a client here may give EINTR. */
+int client_connect_to(int fd, const void *to, socklen_t to_size)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (connect(fd, to, to_size) == 0) return 0;
+    if (errno != EINTR) return errno;
+    struct pollfd done = { .fd = fd, .events = POLLOUT }; /* It goes on by itself. */
+    while (poll(&done, 1, SAFETY_SECONDS * 1000) < 0 && errno == EINTR)
+        ;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+ssize_t client_recv(int fd, void *to, size_t length, int flags)
+{
+    ssize_t got;
+    do
+        got = recv(fd, to, length, flags);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 int client_connect(struct net_fixture *fixture)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(fixture->port) };
@@ -473,7 +496,7 @@ int client_connect(struct net_fixture *fixture)
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(client_connect_to(fd, &to, sizeof to), 0);
     return fd;
 }
 
@@ -482,6 +505,7 @@ void client_send(int fd, const void *data, size_t length)
     const uint8_t *at = data;
     while (length > 0) {
         ssize_t sent = send(fd, at, length, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
         assert_true(sent > 0);
         at += sent;
         length -= (size_t)sent;
@@ -505,7 +529,7 @@ void client_text(int fd, const char *frame)
 static ssize_t client_receive(struct net_fixture *fixture, int fd, void *to, size_t length)
 {
     for (unsigned turns = 0;; turns++) {
-        ssize_t got = recv(fd, to, length, fixture->has_threads ? 0 : MSG_DONTWAIT);
+        ssize_t got = client_recv(fd, to, length, fixture->has_threads ? 0 : MSG_DONTWAIT);
         if (got >= 0 || errno == ECONNRESET) return got;
         assert_true(!fixture->has_threads && errno == EAGAIN && turns < 1000000);
         fixture_turn(fixture);

@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 
 #include "clock.h"
 #include "job.h"
@@ -103,6 +105,8 @@ struct net_stats fixture_stats(struct net_fixture *fixture);
 /* ---- clients: descriptors; each call fails the test if it does not succeed ---- */
 
 int client_connect(struct net_fixture *fixture);
+int client_connect_to(int fd, const void *to, socklen_t to_size); /* 0 or errno. */
+ssize_t client_recv(int fd, void *to, size_t length, int flags);  /* recv(), but never EINTR. */
 void client_send(int fd, const void *data, size_t length);
 void client_request(int fd, const void *frame, size_t length); /* With the length in front. */
 void client_text(int fd, const char *frame);

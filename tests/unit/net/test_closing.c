@@ -268,7 +268,7 @@ static void habit_take(struct timer *timer)
     struct habit *habit = LIST_OWNER(timer, struct habit, timer);
     static uint8_t bytes[100000];
     ssize_t got;
-    while ((got = recv(habit->client, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+    while ((got = client_recv(habit->client, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
         habit->bytes += (uint64_t)got;
     habit->has_seen_end = got == 0;
     timer_set(only_loop(), timer, habit->period_ms);

@@ -26,7 +26,7 @@ static int connect_to(const char *address, uint16_t port)
     struct timeval limit = { 20, 0 };
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     const void *to = is_six ? (const void *)&six : &four;
-    if (connect(fd, to, is_six ? sizeof six : sizeof four) == 0) return fd;
+    if (client_connect_to(fd, to, is_six ? sizeof six : sizeof four) == 0) return fd;
     close(fd);
     return -1;
 }

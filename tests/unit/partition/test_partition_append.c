@@ -268,6 +268,48 @@ TEST(a_partition_is_dirty_once_until_it_is_flushed)
     fixture_close(&fixture);
 }
 
+/* The disk's sync, during which another append comes and is to be flushed, too. */
+static struct {
+    int (*sync)(struct fs *fs, int fd);
+    struct partition *partition;
+    struct append *append;
+} meanwhile;
+
+static int sync_meanwhile(struct fs *fs, int fd)
+{
+    struct append *append = meanwhile.append;
+    meanwhile.append = NULL;
+    if (append != NULL) {
+        partition_append(meanwhile.partition, append);
+        partition_flush_soon(meanwhile.partition);
+    }
+    return meanwhile.sync(fs, fd);
+}
+
+TEST(what_comes_while_a_flush_runs_is_flushed_by_the_next)
+{
+    struct partition_fixture fixture;
+    serve_warm(&fixture);
+    struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
+    partition_append(fixture.partition, first);
+    struct fs *fs = data_dir_fs(fixture.dir);
+    meanwhile.sync = fs->sync;
+    meanwhile.partition = fixture.partition;
+    meanwhile.append = second;
+    fs->sync = sync_meanwhile;
+
+    partition_flush_soon(fixture.partition);
+    run_jobs(&fixture.pool);
+
+    fs->sync = meanwhile.sync;
+    assert_false(second->is_pending);
+    assert_int_equal(partition_log_flushed_offset(fixture.partition->log), 3);
+    assert_false(fixture.partition->flush_runs);
+    free_append(first);
+    free_append(second);
+    fixture_close(&fixture);
+}
+
 static struct append *checked;
 
 static void note_checked(struct append *append)

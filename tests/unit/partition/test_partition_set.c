@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "alloc.h"
+
 struct set_fixture {
     struct clock_manual clock;
     struct disk_pool *pool;
@@ -192,6 +194,18 @@ TEST(a_polite_end_leaves_the_clean_marker)
     assert_int_equal(data_dir_open(&dir, fs_posix(), fixture.paths[0], why, sizeof why), 0);
     assert_true(data_dir_was_clean(dir));
     data_dir_close(dir);
+}
+
+TEST(a_set_closes_without_memory)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "no-memory");
+    add(&fixture, 0);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    mem_fail_at(1);
+    set_fixture_close(&fixture);
+    mem_fail_at(0);
 }
 
 TEST(a_removed_partition_gives_up_its_folder)

@@ -442,6 +442,21 @@ TEST(text_that_no_int16_can_measure_goes_into_flexible_versions_only)
     free((void *)note.text.data);
 }
 
+/* As by Kafka: whoever keeps text may count on it. */
+TEST(text_that_no_int16_can_measure_is_refused_in_flexible_versions_too)
+{
+    static uint8_t message[3 + INT16_MAX + 2] = { 0x80, 0x80, 0x02 };
+    struct note note;
+    arena_init(&arena, NULL, 0, ARENA_LIMIT);
+    struct cursor in = cursor_over(message, sizeof message - 1);
+    assert_int_equal(message_decode(&note_shape, 2, &in, &arena, &note), 0);
+    assert_int_equal(note.text.length, INT16_MAX);
+    message[0]++;
+    in = cursor_over(message, sizeof message);
+    assert_int_equal(message_decode(&note_shape, 2, &in, &arena, &note), ERR_MALFORMED);
+    forget();
+}
+
 TEST(text_that_is_not_utf8_is_taken_as_it_is)
 {
     struct note note;
