@@ -131,13 +131,13 @@ TEST(a_topic_that_is_named_twice_is_not_deleted)
 
 TEST(many_topics_that_are_named_twice_are_answered_each)
 {
-    enum { TOPICS = 3000 };
+    enum { TOPICS = 3000, NAME_SIZE = 32 };
     struct test_client *client = client_open(shared_broker_port());
     struct delete_topics_request request = delete_request(client, STR_LITERAL(""));
     struct str *names = client_alloc(client, 2 * TOPICS, sizeof *names);
     for (int i = 0; i < TOPICS; i++) {
-        char *name = client_alloc(client, 16, 1);
-        snprintf(name, 16, "twice-%d", i);
+        char *name = client_alloc(client, NAME_SIZE, 1);
+        snprintf(name, NAME_SIZE, "twice-%d", i);
         names[i] = names[TOPICS + i] = str_from(name);
     }
     request.topic_names.items = names;
