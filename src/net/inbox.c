@@ -2,7 +2,9 @@
 #include "inbox.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 #include "call_box.h"
 #include "connection.h"
@@ -184,6 +186,20 @@ static bool inbox_start_frame(struct connection *connection)
     return false;
 }
 
+/* Did the peer leave while its frame waited for memory, without the rest of the frame being here? Nobody
+ * reads meanwhile, so nobody saw it go; and memory that is got and given back for each of thousands
+ * that are gone would keep the living waiting. */
+static bool inbox_is_hopeless(const struct connection *connection)
+{
+    const struct inbox *inbox = &connection->inbox;
+    const struct transport *transport = &connection->transport;
+    struct pollfd peer = { .fd = transport->fd, .events = POLLRDHUP };
+    int unread;
+    if (transport->kind->has_buffered(transport)) return false;
+    if (poll(&peer, 1, 0) != 1 || ioctl(transport->fd, FIONREAD, &unread) != 0) return false;
+    return (uint64_t)unread + (inbox->held_length - inbox->held_at) < inbox->frame_length;
+}
+
 static void inbox_granted(struct message *message)
 {
     struct inbox *inbox = LIST_OWNER(message, struct inbox, wait.granted);
@@ -192,6 +208,8 @@ static void inbox_granted(struct message *message)
     if (connection->is_closed || connection->is_ending) {
         memory_budget_give_back(&connection->loop->net->budget, &inbox->wait.grant);
         inbox_forget_frame(inbox);
+    } else if (inbox_is_hopeless(connection)) {
+        connection_close(connection);
     } else {
         connection_touch(connection); /* It was not idle, it was kept waiting. */
         inbox_get_frame(connection);
