@@ -140,7 +140,7 @@ static void suspend(struct net_fixture *fixture, struct call *call)
     assert_int_equal(call_keep_frame(call), 0);
     if (call->frame.data[0] == 'r') call_release_frame(call);
     call->context = fixture;
-    call->abandoned = call_was_abandoned;
+    call->abandoned = fixture->tells_nobody ? NULL : call_was_abandoned;
     pthread_mutex_lock(&fixture->lock);
     assert_true(fixture->suspended_count < SUSPENDED_MAX);
     fixture->suspended[fixture->suspended_count++] = call;

@@ -52,6 +52,7 @@ struct net_fixture {
     pthread_cond_t changed;
     struct call *suspended[SUSPENDED_MAX];
     unsigned suspended_count;
+    bool tells_nobody; /* Suspended calls do not ask to be told. Set before the net is up. */
     unsigned calls, bursts, abandoned;
     char peer[64];
 
