@@ -112,10 +112,16 @@ void *call_alloc(struct call *call, size_t count, size_t size)
     return memory;
 }
 
-int call_adopt(struct call *call, void *owner, void (*release)(void *owner))
+static void release_topic(void *topic)
 {
-    int err = arena_adopt(&call->arena, owner, 0, release);
-    if (err != 0) release(owner);
+    meta_topic_unref(topic);
+}
+
+int call_adopt_topic(struct call *call, struct meta_topic *topic)
+{
+    if (topic == NULL) return 0;
+    int err = arena_adopt(&call->arena, topic, 0, release_topic);
+    if (err != 0) meta_topic_unref(topic);
     return err;
 }
 

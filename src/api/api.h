@@ -92,8 +92,9 @@ void api_reply_version(struct call *call, const struct message_shape *shape, int
  * at once. */
 void *call_alloc(struct call *call, size_t count, size_t size);
 
-/* Releases `owner` when the call has ended. 0, or ERR_NO_MEMORY: it was released at once. */
-int call_adopt(struct call *call, void *owner, void (*release)(void *owner));
+/* The topic's reference is the call's from here on, and lasts until it has ended. NULL is fine. 0, or
+ * ERR_NO_MEMORY: it was given back at once. */
+int call_adopt_topic(struct call *call, struct meta_topic *topic);
 
 /* The partition as this loop knows it; NULL if this broker does not have it. */
 struct api_partition *api_find_partition(struct api_loop *loop, const struct uuid *topic_id,

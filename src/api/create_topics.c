@@ -65,11 +65,6 @@ static void answer_created(struct create_call *create, const struct meta_topic *
     answer_configs(create, topic, answer);
 }
 
-static void release_topic(void *topic)
-{
-    meta_topic_unref(topic);
-}
-
 static void created(struct meta_request *request)
 {
     struct create_call *create = LIST_OWNER(request, struct create_call, request);
@@ -85,10 +80,8 @@ static void created(struct meta_request *request)
         if (!create->repeats[i].is_first) continue; /* The quorum refused both; it is told once. */
         struct create_topics_response_topic *answer = &answers[next++];
         int err = request->err != 0 ? request->err : topic->err;
-        if (topic->topic != NULL) {
-            int adopted = call_adopt(call, topic->topic, release_topic);
-            err = err != 0 ? err : adopted;
-        }
+        int adopted = call_adopt_topic(call, topic->topic);
+        if (err == 0) err = adopted;
         answer->name = topic->name;
         /* A full disk passes: with this code clients try again. */
         answer->error_code = error_kafka_code(err == ERR_NO_SPACE ? ERR_KAFKA_STORAGE_ERROR : err);

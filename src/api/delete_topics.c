@@ -11,18 +11,11 @@ struct delete_call {
     unsigned refused_count;
 };
 
-static void release_topic(void *topic)
-{
-    meta_topic_unref(topic);
-}
-
 static void answer_topic(struct call *call, int err, struct meta_delete_topic *topic,
                          struct delete_topics_response_topic *answer)
 {
-    if (topic->topic != NULL) {
-        int adopted = call_adopt(call, topic->topic, release_topic);
-        err = err != 0 ? err : adopted;
-    }
+    int adopted = call_adopt_topic(call, topic->topic);
+    if (err == 0) err = adopted;
     answer->name = topic->name;
     answer->topic_id = topic->id;
     answer->error_code = error_kafka_code(err);

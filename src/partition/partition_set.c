@@ -36,7 +36,6 @@ struct partition_set {
     unsigned folder_count;
     struct partition_set_options options;
     atomic_uint opening;
-    atomic_bool flush_is_due;
     struct message arm_flush;
     struct timer flush_timer, checkpoint_timer, retention_timer;
 };
