@@ -259,7 +259,8 @@ def withstand(check, broker, options, client):
     count = allowed_connections(options.connections)
     # What the connections do not cost, or only once, is there before the measuring begins.
     before = broker.rss_bytes()
-    limit = before + options.budget + count * options.per_connection + 32 * MIB
+    slack = 32 * MIB * options.shadow
+    limit = before + options.shadow * (options.budget + count * options.per_connection) + slack
     peak = [before]
 
     def sample():
@@ -276,7 +277,7 @@ def withstand(check, broker, options, client):
 
     for connection in connections:
         connection.close()
-    goal = before + 32 * MIB
+    goal = before + slack
     try:
         wait_until(lambda: broker.rss_bytes() <= goal, 3 * WAIT_S, "memory to be given back")
     except TimeoutError:
@@ -318,6 +319,8 @@ def main():
     parser.add_argument("--budget", type=int, default=256 * MIB, help="queued.max.request.bytes")
     parser.add_argument("--per-connection", type=int, default=4096, metavar="BYTES",
                         help="what a connection with half a frame may cost besides")
+    parser.add_argument("--shadow", type=int, default=1, metavar="N",
+                        help="a sanitizer's memory: N bytes for each that the broker asks for")
     parser.add_argument("--no-flood", action="store_true")
     parser.add_argument("--seed", type=int, default=20260131)
     parser.add_argument("--behave", metavar="HOST:PORT", help=argparse.SUPPRESS)
