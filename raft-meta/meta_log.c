@@ -459,7 +459,7 @@ static void flush_run(struct job *job)
 {
     struct meta_log *log = LIST_OWNER(job, struct meta_log, flush);
     log->flush_err = partition_log_flush(log->log);
-    loop_post(log->flusher->loop, &log->flush_done);
+    mailbox_post(log->flusher->owner, &log->flush_done);
 }
 
 static void flush_deliver(struct message *message)

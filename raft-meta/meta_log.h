@@ -28,7 +28,7 @@
 #include "clock.h"
 #include "data_dir.h"
 #include "job.h"
-#include "loop.h"
+#include "message.h"
 #include "meta_entry.h"
 
 #define META_LOG_TOPIC "__sluice_metadata"
@@ -62,11 +62,11 @@ int meta_log_append(struct meta_log *log, int64_t first_index, const struct meta
 int meta_log_read(struct meta_log *log, int64_t first_index, unsigned count,
                   struct meta_entry *entries, struct arena *arena);
 
-/* Where flushes run and who hears of them, on the loop: all writes up to `write` are on the disk,
- * or `err` says why they are not. */
+/* Where flushes run and who hears of them, on the owner's thread: all writes up to `write` are on the
+ * disk, or `err` says why they are not. */
 struct meta_log_flusher {
     struct executor *executor;
-    struct loop *loop;
+    struct mailbox *owner;
     void (*flushed)(struct meta_log_flusher *flusher, uint64_t write, int err);
 };
 void meta_log_set_flusher(struct meta_log *log, struct meta_log_flusher *flusher);

@@ -2,7 +2,7 @@
 /* The meta thread: after each event that the core was told of, quorum_progress() does what follows.
  *
  *    events     a message of a peer, the timer, a flush that is done, requests that arrived
- *    core       orders: vote file, log, committed entries applied to the state (meta_core_io below)
+ *    node       core, vote file, log, committed entries applied to the state (meta_node.h)
  *    progress   view published -> watcher told -> requests answered -> what is still to be said
  *               (cluster id, our own registration) -> timer
  *
@@ -18,15 +18,10 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "meta_apply.h"
-#include "meta_core.h"
-#include "meta_log.h"
-#include "meta_members.h"
+#include "meta_node.h"
 #include "meta_requests.h"
-#include "meta_vote.h"
 #include "trace.h"
 
-#define VOTE_FILE     "quorum-state"
 #define NOT_SUBMITTED INT64_MAX
 #define SPACE_KEPT    (64 << 20) /* Free bytes below which nothing is created any more, */
 #define SPACE_FOR_IDS (1 << 20)  /* and below which no producer begins any more. */
@@ -35,17 +30,12 @@ struct meta_quorum {
     struct meta_quorum_options options;
     struct arena arena; /* Of the options' texts. */
     struct loop *loop;
-    struct meta_core *core;
-    struct meta_core_io io;
-    struct meta_log *log;
-    struct meta_log_flusher flusher;
-    struct meta_vote vote;
-    struct meta_state state;
-    struct meta_changes changes; /* Since the watcher was last told. */
+    struct meta_node *node;
+    struct meta_node_owner owner; /* What the node tells us; its changes are those since the watcher
+                                   * was last told. */
     struct meta_requests requests;
     struct timer timer;
     struct message begin, work, stop;
-    char failure[256]; /* A better sentence than the error's own, or "". */
 
     int64_t registration_index; /* From here on our registration is this life's. */
     bool is_registered;
@@ -60,100 +50,50 @@ struct meta_quorum {
     _Atomic uint64_t view_version;
 };
 
-static struct meta_quorum *quorum_of_io(struct meta_core_io *io)
+static struct meta_quorum *quorum_of_owner(struct meta_node_owner *owner)
 {
-    return LIST_OWNER(io, struct meta_quorum, io);
+    return LIST_OWNER(owner, struct meta_quorum, owner);
 }
 
-static int64_t quorum_now_ms(const struct meta_quorum *quorum)
-{
-    return clock_monotonic_us(quorum->options.clock) / 1000;
-}
-
-/* ---- what the core orders ---- */
-
-static int quorum_store_vote(struct meta_core_io *io, int64_t term, int32_t voted_for)
-{
-    struct meta_quorum *quorum = quorum_of_io(io);
-    return meta_vote_store(&quorum->vote, term, voted_for, meta_log_flushed_index(quorum->log));
-}
-
-static int quorum_append(struct meta_core_io *io, uint64_t write, int64_t first_index,
-                         const struct meta_entry *entries, unsigned count)
-{
-    struct meta_quorum *quorum = quorum_of_io(io);
-    struct meta_vote *vote = &quorum->vote;
-    int err = 0;
-    /* What is removed need not be there at the next start. */
-    if (first_index <= vote->persisted_index)
-        err = meta_vote_store(vote, vote->term, vote->voted_for, first_index - 1);
-    if (err == 0) err = meta_log_append(quorum->log, first_index, entries, count);
-    if (err == 0) meta_log_want_flush(quorum->log, write);
-    return err;
-}
-
-static int quorum_read(struct meta_core_io *io, int64_t first_index, unsigned count,
-                       struct meta_entry *entries, struct arena *arena)
-{
-    return meta_log_read(quorum_of_io(io)->log, first_index, count, entries, arena);
-}
+/* ---- what the node tells ---- */
 
 /* A quorum of one has nobody to send to, and no transport. */
-static void quorum_send(struct meta_core_io *io, const struct meta_message *message)
+static void quorum_send(struct meta_node_owner *owner, const struct meta_message *message)
 {
     trace(TRACE_ERROR, "quorum", "node %" PRId32 ": no way to node %" PRId32,
-          quorum_of_io(io)->options.node_id, message->to);
-}
-
-/* The cluster that the log belongs to is the one that the folder names. */
-static int quorum_check_cluster(struct meta_quorum *quorum)
-{
-    const char *cluster_id = data_dir_identity(quorum->options.dir)->cluster_id;
-    if (quorum->state.cluster_id[0] == '\0' || strcmp(quorum->state.cluster_id, cluster_id) == 0)
-        return 0;
-    snprintf(quorum->failure, sizeof quorum->failure,
-             "%s: meta.properties names cluster %s, but the metadata log is of cluster %s; one of "
-             "the two was copied here from elsewhere",
-             data_dir_path(quorum->options.dir), cluster_id, quorum->state.cluster_id);
-    return ERR_INCONSISTENT_CLUSTER_ID;
+          quorum_of_owner(owner)->options.node_id, message->to);
 }
 
 /* Until the watcher has been told of all there is, all that it asks for is what went. */
 static void quorum_tell_deleted(struct meta_quorum *quorum)
 {
     struct meta_watcher *watcher = quorum->options.watcher;
-    for (unsigned i = 0; i < quorum->changes.count; i++)
-        if (quorum->changes.items[i].after == NULL)
-            watcher->was_deleted(watcher, quorum->changes.items[i].before);
-    meta_changes_clear(&quorum->changes);
+    struct meta_changes *changes = meta_node_changes(quorum->node);
+    for (unsigned i = 0; i < changes->count; i++)
+        if (changes->items[i].after == NULL)
+            watcher->was_deleted(watcher, changes->items[i].before);
+    meta_changes_clear(changes);
 }
 
-static int quorum_apply(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
+static void quorum_applied(struct meta_node_owner *owner, int64_t index,
+                           const struct meta_entry *entry, struct meta_outcome *outcome)
 {
-    struct meta_quorum *quorum = quorum_of_io(io);
-    struct meta_outcome outcome;
-    int err = meta_apply(&quorum->state, index, entry, &quorum->changes, &outcome);
+    struct meta_quorum *quorum = quorum_of_owner(owner);
+    (void)entry;
     if (!quorum->is_ready) quorum_tell_deleted(quorum);
-    if (err == ERR_UNSUPPORTED_VERSION || err == ERR_MALFORMED)
-        snprintf(quorum->failure, sizeof quorum->failure,
-                 "entry %" PRId64 " of the metadata log is of a kind or version that this program "
-                 "does not know: run the version that wrote it, or a newer one",
-                 index);
-    if (err != 0) return err;
-    meta_requests_applied(&quorum->requests, index, &outcome);
-    meta_outcome_close(&outcome);
+    meta_requests_applied(&quorum->requests, index, outcome);
     quorum->is_changed = true;
-    const struct meta_broker *self = meta_state_broker(&quorum->state, quorum->options.node_id);
+    const struct meta_broker *self = meta_state_broker(meta_node_state(quorum->node),
+                                                       quorum->options.node_id);
     if (self != NULL && self->incarnation == index && index >= quorum->registration_index)
         quorum->is_registered = true;
-    return quorum_check_cluster(quorum);
 }
 
-static void quorum_role_changed(struct meta_core_io *io)
+static void quorum_role_changed(struct meta_node_owner *owner)
 {
-    struct meta_quorum *quorum = quorum_of_io(io);
+    struct meta_quorum *quorum = quorum_of_owner(owner);
     quorum->is_changed = true; /* The controller is another one. */
-    if (meta_core_role(quorum->core) == META_LEADER) return;
+    if (meta_core_role(meta_node_core(quorum->node)) == META_LEADER) return;
     /* Whether those on their way will be committed is not ours to know any more. */
     meta_requests_fail_all(&quorum->requests, ERR_NOT_CONTROLLER);
     if (!quorum->is_registered) quorum->registration_index = NOT_SUBMITTED;
@@ -164,8 +104,8 @@ static void quorum_role_changed(struct meta_core_io *io)
 static int quorum_publish(struct meta_quorum *quorum)
 {
     uint64_t version = atomic_load_explicit(&quorum->view_version, memory_order_relaxed) + 1;
-    struct meta_view *view = meta_view_create(&quorum->state, meta_core_leader(quorum->core),
-                                              version);
+    int32_t leader = meta_core_leader(meta_node_core(quorum->node));
+    struct meta_view *view = meta_view_create(meta_node_state(quorum->node), leader, version);
     if (view == NULL) return ERR_NO_MEMORY;
     pthread_mutex_lock(&quorum->view_lock);
     struct meta_view *old = quorum->view;
@@ -199,14 +139,13 @@ void meta_quorum_refresh(struct meta_quorum *quorum, struct meta_view **view)
 
 static void quorum_fail(struct meta_quorum *quorum, int err)
 {
+    char why[256];
     if (quorum->is_dead) return;
     quorum->is_dead = true;
     timer_cancel(quorum->loop, &quorum->timer);
     struct meta_watcher *watcher = quorum->options.watcher;
-    if (quorum->failure[0] == '\0')
-        snprintf(quorum->failure, sizeof quorum->failure, "%s: the metadata log: %s",
-                 data_dir_path(quorum->options.dir), error_text(err));
-    watcher->fatal(watcher, err, quorum->failure);
+    meta_node_explain(quorum->node, err, why, sizeof why);
+    watcher->fatal(watcher, err, why);
 }
 
 /* Commands that only we can say: the cluster's id if the log has none yet, and that we are here. */
@@ -237,7 +176,7 @@ static int quorum_introduce(struct meta_quorum *quorum)
     struct buffer bytes;
     buffer_init(&bytes);
     size_t split = 0;
-    if (quorum->state.cluster_id[0] == '\0') {
+    if (meta_node_state(quorum->node)->cluster_id[0] == '\0') {
         meta_command_encode(&bootstrap, &bytes);
         split = bytes.length;
     }
@@ -247,7 +186,7 @@ static int quorum_introduce(struct meta_quorum *quorum)
         if (split > 0) entries[count++].payload = (struct bytes){ bytes.data, (int32_t)split };
         entries[count++].payload = (struct bytes){ bytes.data + split,
                                                    (int32_t)(bytes.length - split) };
-        err = meta_core_submit(quorum->core, quorum_now_ms(quorum), entries, count, &first_index);
+        err = meta_node_submit(quorum->node, entries, count, &first_index);
     }
     buffer_close(&bytes);
     if (err == 0) quorum->registration_index = first_index + count - 1;
@@ -269,7 +208,7 @@ static void quorum_refuse_growth(struct meta_quorum *quorum)
 static int quorum_batch(struct meta_quorum *quorum)
 {
     struct controller controller = {
-        .state = &quorum->state,
+        .state = meta_node_state(quorum->node),
         .node_id = quorum->options.node_id,
         .default_partitions = quorum->options.default_partitions,
         .default_replication_factor = quorum->options.default_replication_factor,
@@ -277,7 +216,7 @@ static int quorum_batch(struct meta_quorum *quorum)
     struct meta_entry *entries = NULL;
     unsigned count = 0;
     int64_t first_index = 0;
-    if (meta_core_role(quorum->core) != META_LEADER || !quorum->is_ready) {
+    if (meta_core_role(meta_node_core(quorum->node)) != META_LEADER || !quorum->is_ready) {
         meta_requests_fail_all(&quorum->requests, ERR_NOT_CONTROLLER);
         return 0;
     }
@@ -285,7 +224,7 @@ static int quorum_batch(struct meta_quorum *quorum)
     /* Out of memory: the requests were answered with it. */
     if (meta_requests_build(&quorum->requests, &controller, &entries, &count) != 0) return 0;
     if (count == 0) return 0;
-    int err = meta_core_submit(quorum->core, quorum_now_ms(quorum), entries, count, &first_index);
+    int err = meta_node_submit(quorum->node, entries, count, &first_index);
     meta_requests_submitted(&quorum->requests, first_index, err);
     return err == ERR_NOT_CONTROLLER ? 0 : err;
 }
@@ -296,22 +235,25 @@ static int quorum_tell_all(struct meta_quorum *quorum)
     struct meta_topic_cursor cursor = { 0, 0 };
     const struct meta_topic *topic;
     int err = 0;
-    meta_changes_clear(&quorum->changes);
-    while (err == 0 && (topic = meta_state_next_topic(&quorum->state, &cursor)) != NULL)
-        err = meta_changes_add(&quorum->changes, NULL, topic);
+    struct meta_changes *changes = meta_node_changes(quorum->node);
+    meta_changes_clear(changes);
+    while (err == 0 &&
+           (topic = meta_state_next_topic(meta_node_state(quorum->node), &cursor)) != NULL)
+        err = meta_changes_add(changes, NULL, topic);
     return err;
 }
 
 static int quorum_tell(struct meta_quorum *quorum)
 {
     struct meta_watcher *watcher = quorum->options.watcher;
+    struct meta_changes *changes = meta_node_changes(quorum->node);
     bool is_first = !quorum->is_ready && quorum->is_registered &&
-                    meta_core_is_caught_up(quorum->core);
+                    meta_core_is_caught_up(meta_node_core(quorum->node));
     int err = is_first ? quorum_tell_all(quorum) : 0;
     if (err != 0) return err;
-    if (is_first || quorum->changes.count > 0)
-        watcher->changed(watcher, quorum->view, quorum->changes.items, quorum->changes.count);
-    meta_changes_clear(&quorum->changes);
+    if (is_first || changes->count > 0)
+        watcher->changed(watcher, quorum->view, changes->items, changes->count);
+    meta_changes_clear(changes);
     if (is_first) {
         quorum->is_ready = true;
         watcher->ready(watcher);
@@ -321,22 +263,23 @@ static int quorum_tell(struct meta_quorum *quorum)
 
 static void quorum_set_timer(struct meta_quorum *quorum)
 {
-    int64_t deadline_ms = meta_core_deadline_ms(quorum->core);
+    int64_t deadline_ms = meta_core_deadline_ms(meta_node_core(quorum->node));
     if (deadline_ms == INT64_MAX)
         timer_cancel(quorum->loop, &quorum->timer);
     else
-        timer_set(quorum->loop, &quorum->timer, deadline_ms - quorum_now_ms(quorum));
+        timer_set(quorum->loop, &quorum->timer, deadline_ms - meta_node_now_ms(quorum->node));
 }
 
 static void quorum_progress(struct meta_quorum *quorum)
 {
     if (quorum->is_dead) return;
-    int err = meta_core_failed(quorum->core);
+    int err = meta_node_failed(quorum->node);
     if (err == 0 && quorum->is_changed) err = quorum_publish(quorum);
     if (err == 0) err = quorum_tell(quorum);
     if (err == 0) meta_requests_release(&quorum->requests); /* By (1). */
     if (err == 0 && !quorum->is_stopping && quorum->registration_index == NOT_SUBMITTED &&
-        meta_core_role(quorum->core) == META_LEADER && meta_core_is_caught_up(quorum->core))
+        meta_core_role(meta_node_core(quorum->node)) == META_LEADER &&
+        meta_core_is_caught_up(meta_node_core(quorum->node)))
         err = quorum_introduce(quorum);
     if (err != 0)
         quorum_fail(quorum, err);
@@ -354,23 +297,16 @@ static void quorum_begin(struct message *message)
 static void quorum_tick(struct timer *timer)
 {
     struct meta_quorum *quorum = LIST_OWNER(timer, struct meta_quorum, timer);
-    meta_core_tick(quorum->core, quorum_now_ms(quorum));
+    meta_node_tick(quorum->node);
     quorum_progress(quorum);
 }
 
-static void quorum_flushed(struct meta_log_flusher *flusher, uint64_t write, int err)
+/* A flush is done. */
+static void quorum_moved(struct meta_node_owner *owner)
 {
-    struct meta_quorum *quorum = LIST_OWNER(flusher, struct meta_quorum, flusher);
-    if (err != 0) {
-        snprintf(quorum->failure, sizeof quorum->failure,
-                 "%s: the metadata log could not be made durable (%s)",
-                 data_dir_path(quorum->options.dir), error_text(err));
-        quorum_fail(quorum, err);
-    } else if (!quorum->is_dead) {
-        meta_core_persisted(quorum->core, quorum_now_ms(quorum), write);
-        quorum_progress(quorum);
-    }
-    if (quorum->is_stopping && !meta_log_is_flushing(quorum->log)) loop_stop(quorum->loop);
+    struct meta_quorum *quorum = quorum_of_owner(owner);
+    quorum_progress(quorum);
+    if (quorum->is_stopping && !meta_node_is_busy(quorum->node)) loop_stop(quorum->loop);
 }
 
 /* All requests that came in this turn, as one batch. */
@@ -436,139 +372,39 @@ static int open_copy_options(struct meta_quorum *quorum, const struct meta_quoru
     return err;
 }
 
-static int open_files(struct meta_quorum *quorum, char *why, size_t why_size)
+static int open_node(struct meta_quorum *quorum, char *why, size_t why_size)
 {
-    struct data_dir *dir = quorum->options.dir;
-    char *path = mem_printf("%s/" VOTE_FILE, data_dir_path(dir));
-    if (path == NULL) return ERR_NO_MEMORY;
-    int err = meta_vote_open(&quorum->vote, data_dir_fs(dir), path, why, why_size);
-    mem_free(path);
-    if (err == 0)
-        err = meta_log_open(&quorum->log, dir, quorum->options.clock, quorum->vote.persisted_index,
-                            why, why_size);
-    return err;
-}
-
-/* A new folder: a quorum of this node alone. Its cluster id is written last; a folder without one
- * that holds no more than entry 1 was left in the middle of this, and begins again. */
-static int open_format(struct meta_quorum *quorum, char *why, size_t why_size)
-{
-    struct data_dir *dir = quorum->options.dir;
-    if (quorum->vote.term > 1 || meta_log_last_index(quorum->log) > 1) {
-        snprintf(why, why_size,
-                 "%s: there is a metadata log, but meta.properties does not name its cluster; "
-                 "restore meta.properties",
-                 data_dir_path(dir));
-        return ERR_INCONSISTENT_CLUSTER_ID;
-    }
-    struct uuid cluster;
-    char cluster_id[UUID_TEXT_SIZE];
-    struct buffer bytes;
-    struct meta_members members = { .count = 1 };
-    members.members[0] = (struct meta_member){
-        .node_id = quorum->options.node_id,
-        .role = META_VOTER,
-        .directory_id = data_dir_identity(dir)->directory_id,
-        .address = STR_LITERAL(""),
-    };
-    buffer_init(&bytes);
-    meta_members_encode(&members, &bytes);
-    struct meta_entry first = {
-        .term = 1,
-        .type = META_ENTRY_MEMBERS,
-        .payload = { bytes.data, (int32_t)bytes.length },
-    };
-    int err = bytes.failed ? ERR_NO_MEMORY : 0;
-    /* Before what it counts on is removed. */
-    if (err == 0) err = meta_vote_store(&quorum->vote, 1, META_NOBODY, 0);
-    if (err == 0) err = meta_log_append(quorum->log, 1, &first, 1);
-    if (err == 0) err = meta_log_checkpoint(quorum->log);
-    if (err == 0) err = uuid_random(&cluster);
-    if (err == 0) {
-        uuid_print(&cluster, cluster_id);
-        err = data_dir_set_identity(dir, cluster_id, quorum->options.node_id);
-    }
-    buffer_close(&bytes);
-    if (err != 0) snprintf(why, why_size, "%s: %s", data_dir_path(dir), error_text(err));
-    return err;
-}
-
-static int open_check(struct meta_quorum *quorum, char *why, size_t why_size)
-{
-    struct data_dir *dir = quorum->options.dir;
-    const struct data_dir_identity *identity = data_dir_identity(dir);
-    if (identity->node_id != quorum->options.node_id) {
-        snprintf(why, why_size, "%s: this folder is node %" PRId32 "'s, but node.id is %" PRId32,
-                 data_dir_path(dir), identity->node_id, quorum->options.node_id);
-        return ERR_USAGE;
-    }
-    if (quorum->vote.term == 0 || meta_log_last_index(quorum->log) < 1) {
-        /* A voter that forgot what it agreed to must never vote again by itself (DESIGN 7.6). */
-        snprintf(why, why_size,
-                 "%s: meta.properties names a cluster, but the metadata log or " VOTE_FILE
-                 " is gone; restore them, or begin with an empty folder",
-                 data_dir_path(dir));
-        return ERR_CORRUPT_MESSAGE;
-    }
-    if (quorum->vote.term < meta_log_last_term(quorum->log)) {
-        snprintf(why, why_size,
-                 "%s: " VOTE_FILE " is of term %" PRId64 ", older than the metadata log, which has "
-                 "reached term %" PRId64 "; restore it",
-                 data_dir_path(dir), quorum->vote.term, meta_log_last_term(quorum->log));
-        return ERR_CORRUPT_MESSAGE;
-    }
-    return 0;
-}
-
-static int open_core(struct meta_quorum *quorum, char *why, size_t why_size)
-{
+    const struct meta_quorum_options *options = &quorum->options;
     struct uuid chance;
-    struct meta_core_options options = {
-        .node_id = quorum->options.node_id,
-        .election_timeout_ms = quorum->options.election_timeout_ms,
-        .heartbeat_ms = quorum->options.heartbeat_ms,
-    };
-    struct meta_core_stored stored = {
-        .term = quorum->vote.term,
-        .voted_for = quorum->vote.voted_for,
-        .first_index = meta_log_first_index(quorum->log),
-        .last_index = meta_log_last_index(quorum->log),
-    };
-    quorum->io = (struct meta_core_io){
-        .store_vote = quorum_store_vote,
-        .append = quorum_append,
-        .read = quorum_read,
-        .send = quorum_send,
-        .apply = quorum_apply,
-        .role_changed = quorum_role_changed,
+    quorum->owner = (struct meta_node_owner){ quorum_send, quorum_applied, quorum_role_changed,
+                                              quorum_moved };
+    struct meta_node_options node_options = {
+        .dir = options->dir,
+        .disk = options->disk,
+        .mailbox = loop_mailbox(quorum->loop),
+        .clock = options->clock,
+        .owner = &quorum->owner,
+        .node_id = options->node_id,
+        .election_timeout_ms = options->election_timeout_ms,
+        .heartbeat_ms = options->heartbeat_ms,
     };
     int err = uuid_random(&chance);
-    if (err == 0) {
-        options.seed = (uint32_t)load_i32(chance.bytes);
-        err = meta_core_open(&quorum->core, &options, &quorum->io);
-    }
-    if (err == 0) err = meta_core_start(quorum->core, quorum_now_ms(quorum), &stored);
+    if (err != 0) return err;
+    memcpy(node_options.hash_key, chance.bytes, sizeof node_options.hash_key);
+    err = uuid_random(&chance);
+    if (err != 0) return err;
+    node_options.seed = (uint32_t)load_i32(chance.bytes);
+    err = meta_node_open(&quorum->node, &node_options, why, why_size);
+    if (err != 0) return err;
+    err = meta_node_start(quorum->node);
     if (err == 0) err = quorum_publish(quorum);
-    if (err == 0) return 0;
-    if (quorum->failure[0] != '\0')
-        snprintf(why, why_size, "%s", quorum->failure);
-    else if (err == ERR_CORRUPT_MESSAGE)
-        meta_log_explain_damage(quorum->log, why, why_size);
-    else
-        snprintf(why, why_size, "%s/" META_LOG_TOPIC "-0: %s", data_dir_path(quorum->options.dir),
-                 error_text(err));
+    if (err != 0) meta_node_explain(quorum->node, err, why, why_size);
     return err;
 }
 
 static int open_memory(struct meta_quorum *quorum, const struct meta_quorum_options *options)
 {
-    struct uuid chance;
-    uint64_t hash_key[2];
-    int err = uuid_random(&chance);
-    if (err != 0) return err;
-    memcpy(hash_key, chance.bytes, sizeof hash_key);
-    meta_state_init(&quorum->state, hash_key);
-    err = open_copy_options(quorum, options);
+    int err = open_copy_options(quorum, options);
     if (err == 0) err = loop_open(&quorum->loop, "meta", options->clock);
     quorum->requests.loop = quorum->loop;
     return err;
@@ -583,10 +419,8 @@ int meta_quorum_open(struct meta_quorum **quorum, const struct meta_quorum_optio
         return ERR_NO_MEMORY;
     }
     snprintf(why, why_size, "%s", "");
-    opened->vote.fd = -1;
     opened->registration_index = NOT_SUBMITTED;
     arena_init(&opened->arena, NULL, 0, SIZE_MAX);
-    meta_changes_init(&opened->changes);
     meta_requests_init(&opened->requests, NULL);
     pthread_mutex_init(&opened->view_lock, NULL);
     timer_init(&opened->timer, quorum_tick);
@@ -594,16 +428,7 @@ int meta_quorum_open(struct meta_quorum **quorum, const struct meta_quorum_optio
     message_init(&opened->work, quorum_work);
 
     int err = open_memory(opened, options);
-    if (err == 0) err = open_files(opened, why, why_size);
-    if (err == 0)
-        err = data_dir_identity(options->dir)->cluster_id[0] == '\0'
-                  ? open_format(opened, why, why_size)
-                  : open_check(opened, why, why_size);
-    if (err == 0) {
-        opened->flusher = (struct meta_log_flusher){ options->disk, opened->loop, quorum_flushed };
-        meta_log_set_flusher(opened->log, &opened->flusher);
-        err = open_core(opened, why, why_size);
-    }
+    if (err == 0) err = open_node(opened, why, why_size);
     if (err == 0) {
         *quorum = opened;
         return 0;
@@ -631,21 +456,8 @@ static void quorum_stop(struct message *message)
     timer_cancel(quorum->loop, &quorum->timer);
     meta_requests_fail_all(&quorum->requests, ERR_CANCELED);
     meta_requests_release(&quorum->requests);
-    /* Otherwise quorum_flushed() does it. */
-    if (!meta_log_is_flushing(quorum->log)) loop_stop(quorum->loop);
-}
-
-/* What the next start need not look at again. */
-static void quorum_leave_in_order(struct meta_quorum *quorum)
-{
-    struct meta_vote *vote = &quorum->vote;
-    int err = meta_log_checkpoint(quorum->log);
-    if (err == 0)
-        err = meta_vote_store(vote, vote->term, vote->voted_for,
-                              meta_log_flushed_index(quorum->log));
-    if (err != 0)
-        trace(TRACE_ERROR, "quorum", "%s: the metadata log could not be flushed: %s",
-              data_dir_path(quorum->options.dir), error_text(err));
+    /* Otherwise quorum_moved() does it. */
+    if (!meta_node_is_busy(quorum->node)) loop_stop(quorum->loop);
 }
 
 void meta_quorum_close(struct meta_quorum *quorum)
@@ -656,14 +468,10 @@ void meta_quorum_close(struct meta_quorum *quorum)
         loop_post(quorum->loop, &quorum->stop);
     }
     loop_close(quorum->loop);
-    if (!quorum->is_dead) quorum_leave_in_order(quorum);
-    meta_core_close(quorum->core);
-    meta_log_close(quorum->log);
-    meta_vote_close(&quorum->vote);
+    if (!quorum->is_dead) meta_node_leave(quorum->node);
+    meta_node_close(quorum->node);
     meta_requests_close(&quorum->requests);
-    meta_changes_close(&quorum->changes);
     meta_view_unref(quorum->view);
-    meta_state_close(&quorum->state);
     arena_close(&quorum->arena);
     pthread_mutex_destroy(&quorum->view_lock);
     mem_free(quorum);

@@ -37,7 +37,8 @@ struct loop {
     struct wheel wheel;
     int64_t alarm_ms; /* The deadline that the alarm is set for; INT64_MAX: it is not. */
 
-    _Atomic(struct message *) mailbox; /* The last one posted; they are linked backwards. */
+    _Atomic(struct message *) mail; /* The last one posted; they are linked backwards. */
+    struct mailbox mailbox;
     atomic_bool is_stopping;
     bool is_closing; /* The handles are going: nothing may be started any more. */
 
@@ -152,7 +153,7 @@ static void loop_after_poll(uv_check_t *after_poll)
 static void loop_deliver(struct loop *loop)
 {
     uv_idle_stop(&loop->own_mail);
-    struct message *newest = atomic_exchange_explicit(&loop->mailbox, NULL, memory_order_acquire);
+    struct message *newest = atomic_exchange_explicit(&loop->mail, NULL, memory_order_acquire);
     struct message *oldest = NULL;
     while (newest != NULL) {
         struct message *before = newest->next;
@@ -198,17 +199,27 @@ void loop_post(struct loop *loop, struct message *message)
 {
     if (atomic_exchange_explicit(&message->queued, true, memory_order_acq_rel))
         return; /* DESIGN 2.1: later wakes coalesce. */
-    struct message *last = atomic_load_explicit(&loop->mailbox, memory_order_relaxed);
+    struct message *last = atomic_load_explicit(&loop->mail, memory_order_relaxed);
     do
         message->next = last;
-    while (!atomic_compare_exchange_weak_explicit(&loop->mailbox, &last, message,
-                                                  memory_order_release, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&loop->mail, &last, message, memory_order_release,
+                                                  memory_order_relaxed));
     /* The message may be gone already. */
     if (last != NULL) return; /* (4) */
     if (!loop_is_current(loop))
         uv_async_send(&loop->wake);
     else if (!loop->is_closing)
         uv_idle_start(&loop->own_mail, loop_on_own_mail); /* (5) */
+}
+
+static void mailbox_to_loop(struct mailbox *mailbox, struct message *message)
+{
+    loop_post(LIST_OWNER(mailbox, struct loop, mailbox), message);
+}
+
+struct mailbox *loop_mailbox(struct loop *loop)
+{
+    return &loop->mailbox;
 }
 
 /* ---- life ---- */
@@ -256,7 +267,8 @@ int loop_open(struct loop **loop, const char *name, struct clock *clock)
     fresh->clock = clock;
     fresh->alarm_ms = INT64_MAX;
     wheel_init(&fresh->wheel, clock_monotonic_us(clock) / 1000);
-    atomic_init(&fresh->mailbox, NULL);
+    atomic_init(&fresh->mail, NULL);
+    fresh->mailbox.post = mailbox_to_loop;
     atomic_init(&fresh->is_stopping, false);
     snprintf(fresh->name, sizeof fresh->name, "%s", name);
 

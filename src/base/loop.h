@@ -15,28 +15,15 @@
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
 #include "clock.h"
 #include "list.h"
+#include "message.h"
 
 struct loop;
-
-struct message {
-    struct message *next; /* The mailbox's. */
-    atomic_bool queued;   /* Set by loop_post(), cleared just before `deliver` is called. */
-    void (*deliver)(struct message *message); /* On the loop's thread. May free or post it again. */
-};
-
-static inline void message_init(struct message *message, void (*deliver)(struct message *message))
-{
-    message->next = NULL;
-    atomic_init(&message->queued, false);
-    message->deliver = deliver;
-}
 
 /* Creates the loop; nothing runs yet, so handles may be prepared on the caller's thread. `name` is
  * the thread's. Returns 0, ERR_NO_MEMORY or ERR_IO. */
@@ -64,6 +51,7 @@ bool loop_is_current(const struct loop *loop); /* Am I on its thread? */
 /* Any thread. Messages posted by one thread are delivered in order. Delivery happens on the loop's
  * thread, in a later turn or later in this one, never inside loop_post(). */
 void loop_post(struct loop *loop, struct message *message);
+struct mailbox *loop_mailbox(struct loop *loop); /* The same, for those who know no loop. */
 
 /* Monotonic milliseconds, read once per turn: at the first question after the poll returned. */
 int64_t loop_now_ms(const struct loop *loop);

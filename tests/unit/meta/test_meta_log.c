@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "disk_pool.h"
 #include "error.h"
+#include "loop.h"
 #include "meta_log.h"
 #include "trace.h"
 
@@ -323,7 +324,7 @@ TEST(what_comes_during_a_flush_shares_the_next_one)
     struct loop *loop = NULL;
     struct flush_count count = { .flushes = 0 };
     assert_int_equal(loop_open(&loop, "meta", clock_real()), 0);
-    count.flusher = (struct meta_log_flusher){ &slow.executor, loop, flush_counted };
+    count.flusher = (struct meta_log_flusher){ &slow.executor, loop_mailbox(loop), flush_counted };
     new_log();
     meta_log_set_flusher(log_under_test, &count.flusher);
     append(1, 1, 1);

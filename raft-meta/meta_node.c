@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meta_node.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "meta_log.h"
+#include "meta_vote.h"
+#include "trace.h"
+
+#define VOTE_FILE "quorum-state"
+
+struct meta_node {
+    struct meta_node_options options;
+    struct meta_core *core;
+    struct meta_core_io io;
+    struct meta_log *log;
+    struct meta_log_flusher flusher;
+    struct meta_vote vote;
+    struct meta_state state;
+    struct meta_changes changes;
+    int failed;        /* 0, or why, where the core does not know it. */
+    char failure[256]; /* A better sentence than the error's own, or "". */
+};
+
+static struct meta_node *node_of_io(struct meta_core_io *io)
+{
+    return LIST_OWNER(io, struct meta_node, io);
+}
+
+int64_t meta_node_now_ms(const struct meta_node *node)
+{
+    return clock_monotonic_us(node->options.clock) / 1000;
+}
+
+/* ---- what the core orders ---- */
+
+static int node_store_vote(struct meta_core_io *io, int64_t term, int32_t voted_for)
+{
+    struct meta_node *node = node_of_io(io);
+    return meta_vote_store(&node->vote, term, voted_for, meta_log_flushed_index(node->log));
+}
+
+static int node_append(struct meta_core_io *io, uint64_t write, int64_t first_index,
+                       const struct meta_entry *entries, unsigned count)
+{
+    struct meta_node *node = node_of_io(io);
+    struct meta_vote *vote = &node->vote;
+    int err = 0;
+    /* What is removed need not be there at the next start. */
+    if (first_index <= vote->persisted_index)
+        err = meta_vote_store(vote, vote->term, vote->voted_for, first_index - 1);
+    if (err == 0) err = meta_log_append(node->log, first_index, entries, count);
+    if (err == 0) meta_log_want_flush(node->log, write);
+    return err;
+}
+
+static int node_read(struct meta_core_io *io, int64_t first_index, unsigned count,
+                     struct meta_entry *entries, struct arena *arena)
+{
+    return meta_log_read(node_of_io(io)->log, first_index, count, entries, arena);
+}
+
+static void node_send(struct meta_core_io *io, const struct meta_message *message)
+{
+    struct meta_node_owner *owner = node_of_io(io)->options.owner;
+    owner->send(owner, message);
+}
+
+/* The cluster that the log belongs to is the one that the folder names. */
+static int node_check_cluster(struct meta_node *node)
+{
+    const char *cluster_id = data_dir_identity(node->options.dir)->cluster_id;
+    if (node->state.cluster_id[0] == '\0' || strcmp(node->state.cluster_id, cluster_id) == 0)
+        return 0;
+    snprintf(node->failure, sizeof node->failure,
+             "%s: meta.properties names cluster %s, but the metadata log is of cluster %s; one of "
+             "the two was copied here from elsewhere",
+             data_dir_path(node->options.dir), cluster_id, node->state.cluster_id);
+    return ERR_INCONSISTENT_CLUSTER_ID;
+}
+
+static int node_apply(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
+{
+    struct meta_node *node = node_of_io(io);
+    struct meta_node_owner *owner = node->options.owner;
+    struct meta_outcome outcome;
+    int err = meta_apply(&node->state, index, entry, &node->changes, &outcome);
+    if (err == ERR_UNSUPPORTED_VERSION || err == ERR_MALFORMED)
+        snprintf(node->failure, sizeof node->failure,
+                 "entry %" PRId64 " of the metadata log is of a kind or version that this program "
+                 "does not know: run the version that wrote it, or a newer one",
+                 index);
+    if (err != 0) return err;
+    owner->applied(owner, index, entry, &outcome);
+    meta_outcome_close(&outcome);
+    return node_check_cluster(node);
+}
+
+static void node_role_changed(struct meta_core_io *io)
+{
+    struct meta_node_owner *owner = node_of_io(io)->options.owner;
+    owner->role_changed(owner);
+}
+
+/* ---- events ---- */
+
+int meta_node_failed(const struct meta_node *node)
+{
+    return node->failed != 0 ? node->failed : meta_core_failed(node->core);
+}
+
+void meta_node_tick(struct meta_node *node)
+{
+    if (node->failed == 0) meta_core_tick(node->core, meta_node_now_ms(node));
+}
+
+void meta_node_receive(struct meta_node *node, const struct meta_message *message)
+{
+    if (node->failed == 0) meta_core_receive(node->core, meta_node_now_ms(node), message);
+}
+
+int meta_node_submit(struct meta_node *node, struct meta_entry *entries, unsigned count,
+                     int64_t *first_index)
+{
+    if (node->failed != 0) return node->failed;
+    return meta_core_submit(node->core, meta_node_now_ms(node), entries, count, first_index);
+}
+
+static void node_flushed(struct meta_log_flusher *flusher, uint64_t write, int err)
+{
+    struct meta_node *node = LIST_OWNER(flusher, struct meta_node, flusher);
+    struct meta_node_owner *owner = node->options.owner;
+    if (err != 0 && meta_node_failed(node) == 0) {
+        snprintf(node->failure, sizeof node->failure,
+                 "%s: the metadata log could not be made durable (%s)",
+                 data_dir_path(node->options.dir), error_text(err));
+        node->failed = err;
+    }
+    if (meta_node_failed(node) == 0) meta_core_persisted(node->core, meta_node_now_ms(node), write);
+    owner->moved(owner);
+}
+
+/* ---- open ---- */
+
+static int open_files(struct meta_node *node, char *why, size_t why_size)
+{
+    struct data_dir *dir = node->options.dir;
+    char *path = mem_printf("%s/" VOTE_FILE, data_dir_path(dir));
+    if (path == NULL) return ERR_NO_MEMORY;
+    int err = meta_vote_open(&node->vote, data_dir_fs(dir), path, why, why_size);
+    mem_free(path);
+    if (err == 0)
+        err = meta_log_open(&node->log, dir, node->options.clock, node->vote.persisted_index, why,
+                            why_size);
+    return err;
+}
+
+/* Entry 1: who takes part, the same on all that begin together. */
+static int format_first_entry(struct meta_node *node)
+{
+    struct meta_members alone = { .count = 1 };
+    struct buffer bytes;
+    alone.members[0] = (struct meta_member){
+        .node_id = node->options.node_id,
+        .role = META_VOTER,
+        .directory_id = data_dir_identity(node->options.dir)->directory_id,
+        .address = STR_LITERAL(""),
+    };
+    buffer_init(&bytes);
+    meta_members_encode(node->options.members == NULL ? &alone : node->options.members, &bytes);
+    struct meta_entry first = {
+        .term = 1,
+        .type = META_ENTRY_MEMBERS,
+        .payload = { bytes.data, (int32_t)bytes.length },
+    };
+    int err = bytes.failed ? ERR_NO_MEMORY : meta_log_append(node->log, 1, &first, 1);
+    buffer_close(&bytes);
+    return err;
+}
+
+static int format_cluster_id(struct meta_node *node)
+{
+    char cluster_id[UUID_TEXT_SIZE];
+    struct uuid cluster;
+    const char *given = node->options.cluster_id;
+    int err = given == NULL ? uuid_random(&cluster) : 0;
+    if (err == 0 && given == NULL) uuid_print(&cluster, cluster_id);
+    if (err == 0)
+        err = data_dir_set_identity(node->options.dir, given == NULL ? cluster_id : given,
+                                    node->options.node_id);
+    return err;
+}
+
+/* A new folder. Its cluster id is written last; a folder without one that holds no more than entry 1
+ * was left in the middle of this, and begins again. */
+static int open_format(struct meta_node *node, char *why, size_t why_size)
+{
+    struct data_dir *dir = node->options.dir;
+    if (node->vote.term > 1 || meta_log_last_index(node->log) > 1) {
+        snprintf(why, why_size,
+                 "%s: there is a metadata log, but meta.properties does not name its cluster; "
+                 "restore meta.properties",
+                 data_dir_path(dir));
+        return ERR_INCONSISTENT_CLUSTER_ID;
+    }
+    /* Before what it counts on is removed. */
+    int err = meta_vote_store(&node->vote, 1, META_NOBODY, 0);
+    if (err == 0) err = format_first_entry(node);
+    if (err == 0) err = meta_log_checkpoint(node->log);
+    if (err == 0) err = format_cluster_id(node);
+    if (err != 0) snprintf(why, why_size, "%s: %s", data_dir_path(dir), error_text(err));
+    return err;
+}
+
+static int open_check(struct meta_node *node, char *why, size_t why_size)
+{
+    struct data_dir *dir = node->options.dir;
+    const struct data_dir_identity *identity = data_dir_identity(dir);
+    if (identity->node_id != node->options.node_id) {
+        snprintf(why, why_size, "%s: this folder is node %" PRId32 "'s, but node.id is %" PRId32,
+                 data_dir_path(dir), identity->node_id, node->options.node_id);
+        return ERR_USAGE;
+    }
+    if (node->vote.term == 0 || meta_log_last_index(node->log) < 1) {
+        /* A voter that forgot what it agreed to must never vote again by itself (DESIGN 7.6). */
+        snprintf(why, why_size,
+                 "%s: meta.properties names a cluster, but the metadata log or " VOTE_FILE
+                 " is gone; restore them, or begin with an empty folder",
+                 data_dir_path(dir));
+        return ERR_CORRUPT_MESSAGE;
+    }
+    if (node->vote.term < meta_log_last_term(node->log)) {
+        snprintf(why, why_size,
+                 "%s: " VOTE_FILE " is of term %" PRId64 ", older than the metadata log, which has "
+                 "reached term %" PRId64 "; restore it",
+                 data_dir_path(dir), node->vote.term, meta_log_last_term(node->log));
+        return ERR_CORRUPT_MESSAGE;
+    }
+    return 0;
+}
+
+static int open_core(struct meta_node *node)
+{
+    struct meta_core_options options = {
+        .node_id = node->options.node_id,
+        .election_timeout_ms = node->options.election_timeout_ms,
+        .heartbeat_ms = node->options.heartbeat_ms,
+        .seed = node->options.seed,
+    };
+    node->io = (struct meta_core_io){
+        .store_vote = node_store_vote,
+        .append = node_append,
+        .read = node_read,
+        .send = node_send,
+        .apply = node_apply,
+        .role_changed = node_role_changed,
+    };
+    return meta_core_open(&node->core, &options, &node->io);
+}
+
+int meta_node_open(struct meta_node **node, const struct meta_node_options *options, char *why,
+                   size_t why_size)
+{
+    struct meta_node *opened = mem_zalloc(sizeof *opened);
+    snprintf(why, why_size, "%s", opened == NULL ? error_text(ERR_NO_MEMORY) : "");
+    if (opened == NULL) return ERR_NO_MEMORY;
+    opened->options = *options;
+    opened->vote.fd = -1;
+    meta_changes_init(&opened->changes);
+    meta_state_init(&opened->state, options->hash_key);
+
+    int err = open_files(opened, why, why_size);
+    if (err == 0)
+        err = data_dir_identity(options->dir)->cluster_id[0] == '\0'
+                  ? open_format(opened, why, why_size)
+                  : open_check(opened, why, why_size);
+    if (err == 0) {
+        opened->flusher = (struct meta_log_flusher){ options->disk, options->mailbox,
+                                                     node_flushed };
+        meta_log_set_flusher(opened->log, &opened->flusher);
+        err = open_core(opened);
+    }
+    if (err == 0) {
+        opened->options.members = NULL;
+        opened->options.cluster_id = NULL;
+        *node = opened;
+        return 0;
+    }
+    if (why_size > 0 && why[0] == '\0') snprintf(why, why_size, "%s", error_text(err));
+    meta_node_close(opened);
+    return err;
+}
+
+int meta_node_start(struct meta_node *node)
+{
+    struct meta_core_stored stored = {
+        .term = node->vote.term,
+        .voted_for = node->vote.voted_for,
+        .first_index = meta_log_first_index(node->log),
+        .last_index = meta_log_last_index(node->log),
+    };
+    return meta_core_start(node->core, meta_node_now_ms(node), &stored);
+}
+
+/* ---- close ---- */
+
+void meta_node_leave(struct meta_node *node)
+{
+    struct meta_vote *vote = &node->vote;
+    int err = meta_log_checkpoint(node->log);
+    if (err == 0)
+        err = meta_vote_store(vote, vote->term, vote->voted_for, meta_log_flushed_index(node->log));
+    if (err != 0)
+        trace(TRACE_ERROR, "quorum", "%s: the metadata log could not be flushed: %s",
+              data_dir_path(node->options.dir), error_text(err));
+}
+
+void meta_node_close(struct meta_node *node)
+{
+    if (node == NULL) return;
+    meta_core_close(node->core);
+    meta_log_close(node->log);
+    meta_vote_close(&node->vote);
+    meta_changes_close(&node->changes);
+    meta_state_close(&node->state);
+    mem_free(node);
+}
+
+bool meta_node_is_busy(const struct meta_node *node)
+{
+    return meta_log_is_flushing(node->log);
+}
+
+/* ---- questions ---- */
+
+void meta_node_explain(const struct meta_node *node, int err, char *why, size_t why_size)
+{
+    if (node->failure[0] != '\0')
+        snprintf(why, why_size, "%s", node->failure);
+    else if (err == ERR_CORRUPT_MESSAGE)
+        meta_log_explain_damage(node->log, why, why_size);
+    else
+        snprintf(why, why_size, "%s/" META_LOG_TOPIC "-0: %s", data_dir_path(node->options.dir),
+                 error_text(err));
+}
+
+const struct meta_core *meta_node_core(const struct meta_node *node)
+{
+    return node->core;
+}
+
+const struct meta_state *meta_node_state(const struct meta_node *node)
+{
+    return &node->state;
+}
+
+struct meta_changes *meta_node_changes(struct meta_node *node)
+{
+    return &node->changes;
+}
