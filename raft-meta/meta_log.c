@@ -134,12 +134,20 @@ static void tail_close(struct log_tail *tail)
 
 /* ---- older entries from the disk ---- */
 
+int meta_log_read_record(const struct record_batch *batch, const struct record *record,
+                         struct meta_entry *entry)
+{
+    if (record->key.length != 1 || record->offset != batch->base_offset) return ERR_CORRUPT_MESSAGE;
+    *entry = (struct meta_entry){ batch->leader_epoch, record->key.data[0], record->value };
+    return 0;
+}
+
 static int window_take(struct log_window *window, const struct record_batch *batch,
                        const struct record *record)
 {
     struct meta_entry *entry = &window->entries[window->count];
-    if (record->key.length != 1 || record->offset != batch->base_offset) return ERR_CORRUPT_MESSAGE;
-    *entry = (struct meta_entry){ batch->leader_epoch, record->key.data[0], record->value };
+    int err = meta_log_read_record(batch, record, entry);
+    if (err != 0) return err;
     if (record->value.length > 0) {
         entry->payload.data = arena_dup(&window->arena, record->value.data,
                                         (size_t)record->value.length);

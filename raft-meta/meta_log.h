@@ -30,10 +30,16 @@
 #include "job.h"
 #include "message.h"
 #include "meta_entry.h"
+#include "record_batch.h"
 
 #define META_LOG_TOPIC "__sluice_metadata"
 
 struct meta_log;
+
+/* The entry that a record of the log holds, by (1); its payload is the record's value. Says nothing of
+ * the payload. 0 or ERR_CORRUPT_MESSAGE. */
+int meta_log_read_record(const struct record_batch *batch, const struct record *record,
+                         struct meta_entry *entry);
 
 /* Opens or makes the log; all that it holds is on the disk then. `why` gets a sentence on failure:
  * ERR_CORRUPT_MESSAGE by (2), ERR_IO, ERR_NO_SPACE, ERR_NO_MEMORY. Blocks. */

@@ -14,12 +14,7 @@
 
 static const char magic[4] = { 'S', 'L', 'Q', 'S' };
 
-struct vote_copy {
-    int64_t sequence, term, persisted_index;
-    int32_t voted_for;
-};
-
-static void copy_write(const struct vote_copy *copy, uint8_t at[META_VOTE_COPY_SIZE])
+static void copy_write(const struct meta_vote_copy *copy, uint8_t at[META_VOTE_COPY_SIZE])
 {
     memcpy(at, magic, sizeof magic);
     store_i16(at + 4, VOTE_VERSION);
@@ -31,7 +26,7 @@ static void copy_write(const struct vote_copy *copy, uint8_t at[META_VOTE_COPY_S
     store_i32(at + CRC_AT, (int32_t)crc32c(at, CRC_AT));
 }
 
-static bool copy_read(struct vote_copy *copy, const uint8_t at[META_VOTE_COPY_SIZE])
+bool meta_vote_read_copy(struct meta_vote_copy *copy, const uint8_t at[META_VOTE_COPY_SIZE])
 {
     if (memcmp(at, magic, sizeof magic) != 0 || load_i16(at + 4) != VOTE_VERSION) return false;
     if ((uint32_t)load_i32(at + CRC_AT) != crc32c(at, CRC_AT)) return false;
@@ -47,7 +42,7 @@ static bool copy_read(struct vote_copy *copy, const uint8_t at[META_VOTE_COPY_SI
 static int vote_create(struct fs *fs, const char *path)
 {
     uint8_t bytes[META_VOTE_COPY_SPACING + META_VOTE_COPY_SIZE] = { 0 };
-    struct vote_copy copy = { .sequence = 1, .voted_for = META_NOBODY };
+    struct meta_vote_copy copy = { .sequence = 1, .voted_for = META_NOBODY };
     copy_write(&copy, bytes + META_VOTE_COPY_SPACING);
     copy.sequence = 2;
     copy_write(&copy, bytes);
@@ -56,15 +51,15 @@ static int vote_create(struct fs *fs, const char *path)
 
 static int vote_load(struct meta_vote *vote, const char *path)
 {
-    struct vote_copy newest = { 0 };
+    struct meta_vote_copy newest = { 0 };
     for (int i = 0; i < 2; i++) {
         uint8_t bytes[META_VOTE_COPY_SIZE];
-        struct vote_copy copy;
+        struct meta_vote_copy copy;
         size_t got = 0;
         int err = vote->fs->read(vote->fs, vote->fd, bytes, sizeof bytes,
                                  (int64_t)i * META_VOTE_COPY_SPACING, &got);
         if (err != 0) return err;
-        if (got < sizeof bytes || !copy_read(&copy, bytes) || copy.sequence % 2 != i)
+        if (got < sizeof bytes || !meta_vote_read_copy(&copy, bytes) || copy.sequence % 2 != i)
             trace(TRACE_WARN, "quorum", "%s: copy %d is damaged, as by a write that was cut short",
                   path, i);
         else if (copy.sequence > newest.sequence)
@@ -101,7 +96,7 @@ int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char
 int meta_vote_store(struct meta_vote *vote, int64_t term, int32_t voted_for,
                     int64_t persisted_index)
 {
-    struct vote_copy copy = { vote->sequence + 1, term, persisted_index, voted_for };
+    struct meta_vote_copy copy = { vote->sequence + 1, term, voted_for, persisted_index };
     uint8_t bytes[META_VOTE_COPY_SIZE];
     copy_write(&copy, bytes);
     struct iovec part = { bytes, sizeof bytes };

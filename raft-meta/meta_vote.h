@@ -25,6 +25,17 @@
 #define META_VOTE_COPY_SIZE    40
 #define META_VOTE_COPY_SPACING 4096
 
+/* One copy, as it lies in the file. */
+struct meta_vote_copy {
+    int64_t sequence;
+    int64_t term;
+    int32_t voted_for;
+    int64_t persisted_index;
+};
+
+/* False: these bytes are no whole copy. */
+bool meta_vote_read_copy(struct meta_vote_copy *copy, const uint8_t bytes[META_VOTE_COPY_SIZE]);
+
 struct meta_vote {
     struct fs *fs;
     int fd;

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -263,9 +262,12 @@ static int posix_free_bytes(struct fs *fs, const char *path, int64_t *free_bytes
 
 static int posix_lock(struct fs *fs, int fd)
 {
+    /* Of this kind since Java's are seen by it: no Kafka may run in the same folder. */
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
     (void)fs;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
-    return errno == EWOULDBLOCK ? ERR_BUSY : last_error();
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return 0;
+    return errno == EAGAIN || errno == EACCES ? ERR_BUSY : last_error();
 }
 
 struct fs *fs_posix(void)

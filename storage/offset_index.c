@@ -24,6 +24,15 @@ static bool is_used(const void *context, const uint8_t *entry)
     return load_i32(entry) != 0 || load_i32(entry + 4) != 0;
 }
 
+struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE],
+                                                  int64_t base_offset)
+{
+    /* Unsigned, since neither number need make sense in a file. */
+    return (struct offset_index_entry){
+        (int64_t)((uint64_t)base_offset + (uint64_t)load_i32(bytes)), load_i32(bytes + 4)
+    };
+}
+
 void offset_index_init(struct offset_index *index, struct fs *fs, int64_t base_offset)
 {
     index_file_init(&index->file, fs, OFFSET_INDEX_ENTRY_SIZE);
@@ -72,8 +81,8 @@ int offset_index_find(struct offset_index *index, const char *path, bool may_blo
 
     int err = index_file_search(&index->file, path, may_block, is_within, &limits, &found, last);
     if (err != 0) return err;
-    entry->last_offset = found == 0 ? -1 : index->base_offset + load_i32(last);
-    entry->position = found == 0 ? 0 : load_i32(last + 4);
+    *entry = found == 0 ? (struct offset_index_entry){ -1, 0 }
+                        : offset_index_read_entry(last, index->base_offset);
     return 0;
 }
 

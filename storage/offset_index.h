@@ -25,6 +25,10 @@ struct offset_index_entry {
     int64_t position;    /* 0 if no entry was found: the segment's start. */
 };
 
+/* An entry as it lies in the file of the segment that begins at `base_offset`. */
+struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE],
+                                                  int64_t base_offset);
+
 void offset_index_init(struct offset_index *index, struct fs *fs, int64_t base_offset);
 void offset_index_close(struct offset_index *index);
 

@@ -380,19 +380,41 @@ static int compare_ids(const void *a, const void *b)
     return id_a < id_b ? -1 : id_a > id_b;
 }
 
-static void write_producer(const struct producer *producer, struct buffer *out)
+static struct producer_snapshot snapshot_of(const struct producer *producer)
 {
     static const struct remembered_batch none = { -1, 0, -1, -1 };
     const struct remembered_batch *newest = newest_batch(producer);
     if (newest == NULL) newest = &none;
+    return (struct producer_snapshot){
+        .id = producer->id,
+        .epoch = producer->epoch,
+        .last_sequence = newest->last_sequence,
+        .last_offset = newest->last_offset,
+        .offset_delta = newest->offset_delta,
+        .timestamp = producer->last_timestamp,
+        .coordinator_epoch = producer->coordinator_epoch,
+        .first_open_offset = producer->open == NULL ? -1 : producer->open->first_offset,
+    };
+}
+
+bool producer_history_find(const struct producer_history *history, int64_t id,
+                           struct producer_snapshot *producer)
+{
+    const struct producer *found = find(history, id);
+    if (found != NULL) *producer = snapshot_of(found);
+    return found != NULL;
+}
+
+static void write_producer(const struct producer_snapshot *producer, struct buffer *out)
+{
     buffer_i64(out, producer->id);
     buffer_i16(out, producer->epoch);
-    buffer_i32(out, newest->last_sequence);
-    buffer_i64(out, newest->last_offset);
-    buffer_i32(out, newest->offset_delta);
-    buffer_i64(out, producer->last_timestamp);
+    buffer_i32(out, producer->last_sequence);
+    buffer_i64(out, producer->last_offset);
+    buffer_i32(out, producer->offset_delta);
+    buffer_i64(out, producer->timestamp);
     buffer_i32(out, producer->coordinator_epoch);
-    buffer_i64(out, producer->open == NULL ? -1 : producer->open->first_offset);
+    buffer_i64(out, producer->first_open_offset);
 }
 
 int producer_history_write(const struct producer_history *history, struct buffer *out)
@@ -408,8 +430,10 @@ int producer_history_write(const struct producer_history *history, struct buffer
     buffer_i16(out, SNAPSHOT_VERSION);
     buffer_i32(out, 0);
     buffer_i32(out, (int32_t)count);
-    for (size_t i = 0; i < count; i++)
-        write_producer(sorted[i], out);
+    for (size_t i = 0; i < count; i++) {
+        struct producer_snapshot producer = snapshot_of(sorted[i]);
+        write_producer(&producer, out);
+    }
     mem_free(sorted);
     if (out->failed) return ERR_NO_MEMORY;
     uint8_t *covered = out->data + before + SNAPSHOT_CRC_FROM;
@@ -417,25 +441,23 @@ int producer_history_write(const struct producer_history *history, struct buffer
     return 0;
 }
 
-static int read_producer(struct producer_history *history, const uint8_t *at)
+static struct producer_snapshot read_producer(const uint8_t *at)
 {
-    int64_t id = load_i64(at), last_offset = load_i64(at + 14), first_open = load_i64(at + 38);
-    if (id < 0 || find(history, id) != NULL) return ERR_CORRUPT_MESSAGE;
-    struct producer *producer = insert(history, id, load_i16(at + 8));
-    if (producer == NULL) return ERR_NO_MEMORY;
-    producer->last_timestamp = load_i64(at + 26);
-    producer->coordinator_epoch = load_i32(at + 34);
-    if (last_offset >= 0)
-        remember(producer, &(struct remembered_batch){
-                               .last_sequence = load_i32(at + 10),
-                               .offset_delta = load_i32(at + 22),
-                               .last_offset = last_offset,
-                               .timestamp = producer->last_timestamp,
-                           });
-    return first_open < 0 ? 0 : begin_transaction(history, producer, first_open);
+    return (struct producer_snapshot){
+        .id = load_i64(at),
+        .epoch = load_i16(at + 8),
+        .last_sequence = load_i32(at + 10),
+        .last_offset = load_i64(at + 14),
+        .offset_delta = load_i32(at + 22),
+        .timestamp = load_i64(at + 26),
+        .coordinator_epoch = load_i32(at + 34),
+        .first_open_offset = load_i64(at + 38),
+    };
 }
 
-int producer_history_read(struct producer_history *history, const void *data, size_t length)
+int producer_snapshot_parse(const void *data, size_t length,
+                            int (*each)(void *context, const struct producer_snapshot *producer),
+                            void *context)
 {
     const uint8_t *bytes = data;
     if (length < SNAPSHOT_HEADER_SIZE || load_i16(bytes) != SNAPSHOT_VERSION ||
@@ -445,10 +467,40 @@ int producer_history_read(struct producer_history *history, const void *data, si
     int32_t count = load_i32(bytes + 6);
     if (count < 0 || (uint64_t)count * SNAPSHOT_ENTRY_SIZE != length - SNAPSHOT_HEADER_SIZE)
         return ERR_CORRUPT_MESSAGE;
+    int err = 0;
+    for (int32_t i = 0; err == 0 && i < count; i++) {
+        struct producer_snapshot producer = read_producer(bytes + SNAPSHOT_HEADER_SIZE +
+                                                          (size_t)i * SNAPSHOT_ENTRY_SIZE);
+        err = each(context, &producer);
+    }
+    return err;
+}
+
+static int take_producer(void *context, const struct producer_snapshot *snapshot)
+{
+    struct producer_history *history = context;
+    if (snapshot->id < 0 || find(history, snapshot->id) != NULL) return ERR_CORRUPT_MESSAGE;
+    struct producer *producer = insert(history, snapshot->id, snapshot->epoch);
+    if (producer == NULL) return ERR_NO_MEMORY;
+    producer->last_timestamp = snapshot->timestamp;
+    producer->coordinator_epoch = snapshot->coordinator_epoch;
+    if (snapshot->last_offset >= 0)
+        remember(producer, &(struct remembered_batch){
+                               .last_sequence = snapshot->last_sequence,
+                               .offset_delta = snapshot->offset_delta,
+                               .last_offset = snapshot->last_offset,
+                               .timestamp = snapshot->timestamp,
+                           });
+    return snapshot->first_open_offset < 0
+               ? 0
+               : begin_transaction(history, producer, snapshot->first_open_offset);
+}
+
+int producer_history_read(struct producer_history *history, const void *data, size_t length)
+{
     struct producer_history *fresh = NULL;
     int err = producer_history_open(&fresh);
-    for (int32_t i = 0; err == 0 && i < count; i++)
-        err = read_producer(fresh, bytes + SNAPSHOT_HEADER_SIZE + (size_t)i * SNAPSHOT_ENTRY_SIZE);
+    if (err == 0) err = producer_snapshot_parse(data, length, take_producer, fresh);
     if (err == 0) {
         producer_history_clear(history);
         struct producer_history empty = *history;

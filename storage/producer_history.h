@@ -52,6 +52,28 @@ void producer_history_clear(struct producer_history *history);
 
 size_t producer_history_count(const struct producer_history *history);
 
+/* A producer as a snapshot file has it; -1 where it says nothing. */
+struct producer_snapshot {
+    int64_t id;
+    int16_t epoch;
+    int32_t last_sequence;
+    int64_t last_offset;
+    int32_t offset_delta; /* Of the last batch. */
+    int64_t timestamp;
+    int32_t coordinator_epoch;
+    int64_t first_open_offset; /* Of its open transaction. */
+};
+
+/* What is remembered of a producer; false: nothing. */
+bool producer_history_find(const struct producer_history *history, int64_t id,
+                           struct producer_snapshot *producer);
+
+/* Calls `each` for every producer in a snapshot file's bytes; what it returns other than 0 ends the walk
+ * and is returned. ERR_CORRUPT_MESSAGE if they are no snapshot. */
+int producer_snapshot_parse(const void *data, size_t length,
+                            int (*each)(void *context, const struct producer_snapshot *producer),
+                            void *context);
+
 /* The file `<20-digit offset>.snapshot`: version 1, CRC-32C, entries; Kafka's bytes exactly.
  * Reading replaces the content; ERR_CORRUPT_MESSAGE or ERR_NO_MEMORY leave it as it was. */
 int producer_history_write(const struct producer_history *history, struct buffer *out);

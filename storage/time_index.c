@@ -24,11 +24,19 @@ static bool is_used(const void *context, const uint8_t *entry)
     return load_i64(entry) != 0 || load_i32(entry + 8) != 0;
 }
 
+struct time_index_entry time_index_read_entry(const uint8_t bytes[TIME_INDEX_ENTRY_SIZE],
+                                              int64_t base_offset)
+{
+    /* Unsigned, since neither number need make sense in a file. */
+    return (struct time_index_entry){ load_i64(bytes), (int64_t)((uint64_t)base_offset +
+                                                                 (uint64_t)load_i32(bytes + 8)) };
+}
+
 static struct time_index_entry entry_from(const struct time_index *index, uint32_t found,
                                           const uint8_t *last)
 {
     if (found == 0) return (struct time_index_entry){ -1, index->base_offset };
-    return (struct time_index_entry){ load_i64(last), index->base_offset + load_i32(last + 8) };
+    return time_index_read_entry(last, index->base_offset);
 }
 
 void time_index_init(struct time_index *index, struct fs *fs, int64_t base_offset)

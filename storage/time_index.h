@@ -25,6 +25,10 @@ struct time_index {
     struct time_index_entry last; /* Writer. */
 };
 
+/* An entry as it lies in the file of the segment that begins at `base_offset`. */
+struct time_index_entry time_index_read_entry(const uint8_t bytes[TIME_INDEX_ENTRY_SIZE],
+                                              int64_t base_offset);
+
 void time_index_init(struct time_index *index, struct fs *fs, int64_t base_offset);
 void time_index_close(struct time_index *index);
 
