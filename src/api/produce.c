@@ -2,7 +2,8 @@
 /* Produce: check every batch, put the appends off to the end of the burst, answer.
  *
  *    handle_produce ─► check ─┬───────────────► burst ─► partition_append ─┬─────────────► finish
- *                             └► (pool) checked ───────────┘   ▲           └► (pool) appended ─┘
+ *                             └► (pool) checked ───────────┘   ▲           └► (pool) appended,
+ *                                                                             flushed, replicated
  *
  *  (1) Appends of one burst to one partition go into the log with one write (DESIGN 2.3).
  *  (2) A call that waits for the pool with a check holds back the later frames of its connection, so
@@ -16,6 +17,7 @@
 #include "dispatch.h"
 #include "error.h"
 #include "handlers.h"
+#include "partition_acks.h"
 
 struct produce_part {
     struct append append;
@@ -33,6 +35,8 @@ struct produce_call {
     int32_t leader_hint; /* A leader that the answer should tell the address of; -1: none. */
     unsigned part_count, open_count;
     bool is_detached;
+    int32_t timeout_ms;
+    struct timer deadline; /* For acknowledgements that have to wait (DESIGN 5.3). */
     struct produce_part *parts;
     struct produce_response response;
 };
@@ -144,6 +148,7 @@ static void finish(struct produce_call *produce)
     struct call *deferred =
         produce->deferred; /* The call and all in its arena go with the answer. */
     list_remove(&produce->node);
+    timer_cancel(loop->loop, &produce->deadline);
     answer(produce);
     if (deferred != NULL) api_dispatch(loop, deferred);
 }
@@ -162,6 +167,27 @@ bool api_waits_for_produce(struct api_loop *loop, struct call *call)
         return true;
     }
     return false;
+}
+
+/* ---- waiting ---- */
+
+/* 7 to whoever still waits for an acknowledgement; what is not written yet is answered when it is. */
+static void deadline_came(struct timer *timer)
+{
+    struct produce_call *produce = LIST_OWNER(timer, struct produce_call, deadline);
+    for (unsigned i = 0; i < produce->part_count; i++) {
+        struct produce_part *part = &produce->parts[i];
+        if (part->is_open && partition_stop_waiting_for_ack(&part->append)) close_part(part);
+    }
+    if (produce->open_count == 0) finish(produce);
+}
+
+/* All that is left to do is to acknowledge: others need the frame's memory more (DESIGN 2.4). */
+static bool needs_no_frame(const struct produce_call *produce)
+{
+    for (unsigned i = 0; i < produce->part_count; i++)
+        if (produce->parts[i].is_open && !produce->parts[i].append.is_written) return false;
+    return true;
 }
 
 /* ---- the appends ---- */
@@ -197,6 +223,10 @@ void api_flush_burst(struct api_loop *loop)
         } else {
             detach(produce);
             list_push_back(&loop->pending_calls, &produce->node);
+            if (needs_no_frame(produce)) call_release_frame(produce->call);
+            if (produce->acks != 0)
+                timer_set(loop->loop, &produce->deadline,
+                          produce->timeout_ms > 0 ? produce->timeout_ms : 0);
         }
     }
 }
@@ -242,6 +272,7 @@ static void begin_append(struct produce_call *produce, struct produce_part *part
                 records.length < 0 ? 0 : (size_t)records.length, produce->call->api_version,
                 produce->loop->loop, append_ended);
     append->acks_all = produce->acks == -1;
+    append->acks_none = produce->acks == 0;
     append->data_stays = call_frame_is_kept(produce->call);
     part->is_open = true;
     produce->open_count++;
@@ -332,6 +363,8 @@ static struct produce_call *prepare(struct api_loop *loop, struct call *call,
     produce->call = call;
     produce->loop = loop;
     produce->acks = request->acks;
+    produce->timeout_ms = request->timeout_ms;
+    timer_init(&produce->deadline, deadline_came);
     produce->leader_hint = -1;
     produce->part_count = part_count;
     produce->parts = parts;

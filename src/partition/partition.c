@@ -6,7 +6,7 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "partition_append.h"
+#include "partition_acks.h"
 #include "partition_jobs.h"
 #include "trace.h"
 
@@ -37,6 +37,8 @@ int partition_create(struct partition **partition, struct partition_owner *owner
     list_init(&created->owner_node);
     list_init(&created->queue);
     list_init(&created->waiting);
+    list_init(&created->unflushed);
+    list_init(&created->uncommitted);
     job_lane_init(&created->lane, disk);
     partition_jobs_init(created);
     *partition = created;
@@ -94,6 +96,11 @@ void partition_set_role(struct partition *partition, const struct partition_role
     if (partition->log != NULL && !partition->appending)
         partition_log_set_settings(partition->log, settings);
     partition_advance_high_watermark(partition);
+    if (!role->is_leader)
+        partition_refuse_acks(partition, ERR_NOT_LEADER_OR_FOLLOWER);
+    else if (!partition_isr_is_large_enough(partition))
+        partition_refuse_acks_all(partition, ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND);
+    partition_flush_if_due(partition); /* By the new settings. */
     if (leader_changed) waiting_wake_all(&partition->waiting);
     pthread_mutex_unlock(&partition->lock);
 }
@@ -118,17 +125,27 @@ bool partition_isr_is_large_enough(const struct partition *partition)
     return partition->role.isr_count >= wanted;
 }
 
-void partition_advance_high_watermark(struct partition *partition)
+/* Up to where the ISR has the log, as far as is known here; -1: not known. */
+static int64_t isr_end(const struct partition *partition)
 {
     if (partition->log == NULL || !partition->role.is_leader ||
         !partition_isr_is_large_enough(partition))
-        return;
+        return -1;
     /* Alone in the ISR, what is in the log here is what the ISR has. */
-    if (partition->role.isr_count != 1) return;
-    int64_t reached = partition_log_end_offset(partition->log);
-    if (reached <= partition->high_watermark) return;
-    partition->high_watermark = reached;
-    waiting_wake(&partition->waiting, reached);
+    if (partition->role.isr_count != 1) return -1;
+    /* What is visible is durable (DESIGN 4.6): no consumer may see what a power cut takes. */
+    return partition_waits_for_flushes(partition) ? partition_log_flushed_offset(partition->log)
+                                                  : partition_log_end_offset(partition->log);
+}
+
+void partition_advance_high_watermark(struct partition *partition)
+{
+    int64_t reached = isr_end(partition);
+    if (reached > partition->high_watermark) {
+        partition->high_watermark = reached;
+        waiting_wake(&partition->waiting, reached);
+    }
+    partition_release_acks(partition);
 }
 
 int64_t partition_last_stable_offset(const struct partition *partition)
@@ -148,6 +165,7 @@ void partition_retire(struct partition *partition, bool delete_files)
     if (first) {
         partition->delete_files = delete_files;
         partition_refuse_queue(partition, ERR_NOT_LEADER_OR_FOLLOWER);
+        partition_refuse_acks(partition, ERR_NOT_LEADER_OR_FOLLOWER);
         waiting_wake_all(&partition->waiting);
     }
     pthread_mutex_unlock(&partition->lock);

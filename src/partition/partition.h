@@ -79,11 +79,13 @@ struct partition {
     bool is_closed;
     struct partition *successor; /* Opens when this one is closed; with a reference. */
     int close_error;             /* Of a polite close: 0 if all is on disk. */
-    struct list owner_node;      /* The owner's, while is_dirty. */
+    struct list owner_node;      /* The owner's, while is_dirty, as is the next. */
+    int64_t flush_by_ms;         /* Monotonic: by when it is to be flushed, if that is soon. */
     struct list queue;           /* struct append, in order. */
     size_t queue_bytes;          /* Of the batches in the queue. */
     struct list waiting;         /* struct waiter, for the high watermark. */
-    struct job_lane lane;        /* Whatever must not overlap: the log's writers on the pool. */
+    struct list unflushed, uncommitted; /* struct append: who waits for what (partition_acks.h). */
+    struct job_lane lane; /* Whatever must not overlap: the log's writers on the pool. */
     struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;
     bool append_waits, flush_runs, checkpoint_waits,
         retain_waits;  /* Each job is in one queue at a time. */
@@ -132,8 +134,8 @@ void partition_unpin_log(struct partition *partition);
 bool partition_begin_writing(struct partition *partition);
 void partition_end_writing(struct partition *partition);
 
-/* Raises the high watermark to what the ISR has, as far as is known here, and wakes who waited for it.
- * Caller holds the lock. */
+/* Raises the high watermark to what the ISR has, as far as is known here (under flush.*: has on disk),
+ * and wakes and answers who waited for it, or for a flush. Caller holds the lock. */
 void partition_advance_high_watermark(struct partition *partition);
 
 /* Housekeeping, each a job on the pool. Several requests while one waits are one. */

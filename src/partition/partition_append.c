@@ -5,6 +5,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "partition_acks.h"
 #include "partition_jobs.h"
 
 /* An append to the page cache that took longer means that the disk is saturated (DESIGN 2.2) … */
@@ -144,8 +145,7 @@ static int check_writable(const struct partition *partition, const struct append
     return err;
 }
 
-/* Fills in what the log does not know. Caller holds the lock. */
-static void settle(struct partition *partition, struct append *append)
+void append_settle(struct partition *partition, struct append *append)
 {
     if (partition->log != NULL)
         append->log_start_offset = partition_log_start_offset(partition->log);
@@ -167,7 +167,7 @@ static void queue_chain(struct partition *partition, struct append *first)
         int err = own_data(append);
         if (err != 0) {
             append->log.err = err;
-            settle(partition, append);
+            append_settle(partition, append);
             continue;
         }
         append->is_pending = true;
@@ -209,6 +209,16 @@ static bool must_queue(const struct partition *partition)
            partition_disk_is_slow(partition);
 }
 
+/* Fills in the answers, or lets them wait for their condition. */
+static void settle_written(struct partition *partition, struct append *first, struct append *rest)
+{
+    for (struct append *append = first; append != rest; append = append->next) {
+        append->is_written = true;
+        append_settle(partition, append);
+        if (append->log.err == 0) (void)partition_hold_ack(partition, append);
+    }
+}
+
 void partition_append(struct partition *partition, struct append *first)
 {
     pthread_mutex_lock(&partition->lock);
@@ -220,7 +230,7 @@ void partition_append(struct partition *partition, struct append *first)
             link = &append->next;
             continue;
         }
-        settle(partition, append);
+        append_settle(partition, append);
         *link = append->next;
     }
     if (first != NULL && must_queue(partition)) {
@@ -228,10 +238,10 @@ void partition_append(struct partition *partition, struct append *first)
     } else if (first != NULL) {
         struct append *rest = write_chain(partition, first, partition->role.leader_epoch, false);
         partition_advance_high_watermark(partition);
-        for (struct append *append = first; append != rest; append = append->next)
-            settle(partition, append);
+        settle_written(partition, first, rest);
         note_dirty(partition);
         partition_note_failure(partition);
+        partition_flush_if_due(partition);
         if (rest != NULL) queue_chain(partition, rest);
     }
     pthread_mutex_unlock(&partition->lock);
@@ -247,7 +257,7 @@ static struct append *take_queue(struct partition *partition)
         struct append *append = LIST_OWNER(node, struct append, node);
         append->log.err = check_writable(partition, append);
         if (append->log.err != 0) {
-            settle(partition, append);
+            append_settle(partition, append);
             loop_post(append->loop, &append->message);
             continue;
         }
@@ -272,9 +282,11 @@ void partition_append_queued(struct partition *partition, bool keeps_lock)
     while (first != rest) {
         struct append *append = first;
         first = append->next; /* Its owner may be gone once it is told. */
-        settle(partition, append);
+        append_settle(partition, append);
+        if (append->log.err == 0 && partition_hold_ack(partition, append)) continue;
         loop_post(append->loop, &append->message);
     }
+    partition_flush_if_due(partition);
     /* With the lock nobody else came into the queue: its order holds. */
     for (struct append *append = rest; append != NULL; append = append->next) {
         list_push_back(&partition->queue, &append->node);

@@ -3,7 +3,8 @@
  *
  *    partition_check ──► partition_append ──► (queued on the pool) ──► done
  *
- * Without I/O that may wait, an append is over when partition_append() returns. */
+ * Without I/O that may wait, and unless its acknowledgement must wait (partition_acks.h), an append is
+ * over when partition_append() returns. */
 
 #ifndef PARTITION_PARTITION_APPEND_H
 #define PARTITION_PARTITION_APPEND_H
@@ -32,7 +33,12 @@ struct append {
     struct message message;
     void (*done)(struct append *append);
     int16_t produce_version;
-    bool acks_all;  /* Set by the caller. */
+    bool acks_all, acks_none; /* Set by the caller; neither: acks=1. */
+    bool
+        is_written; /* partition_append() itself wrote it, so only its acknowledgement is missing. */
+    bool
+        is_held; /* Waits for that (partition_acks.h). Under the partition's lock, as is the next. */
+    bool is_late;   /* Its time was up before it was written. */
     struct job job; /* partition_check_on_pool(). */
 };
 
@@ -61,6 +67,9 @@ void partition_append(struct partition *partition, struct append *first);
 /* The pool's part: appends what is queued. Caller holds the lock and `appending`. Unless `keeps_lock`, the
  * lock is given up while the log is written; with it only what needs no waiting is written. */
 void partition_append_queued(struct partition *partition, bool keeps_lock);
+
+/* Fills in what the log does not know. Caller holds the lock. */
+void append_settle(struct partition *partition, struct append *append);
 
 /* Has an append to this partition's disk been slow lately (DESIGN 2.2)? */
 bool partition_disk_is_slow(const struct partition *partition);

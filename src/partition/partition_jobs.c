@@ -14,6 +14,7 @@
 #include <inttypes.h>
 
 #include "error.h"
+#include "partition_acks.h"
 #include "partition_append.h"
 #include "trace.h"
 
@@ -32,6 +33,7 @@ static void end_writing(struct partition *partition)
     partition->appending = partition->append_waits; /* It comes next in the lane. */
     if (partition->log != NULL) partition_log_set_settings(partition->log, &partition->settings);
     partition_note_failure(partition);
+    partition_advance_high_watermark(partition); /* It may have flushed. */
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
 }
 
@@ -52,6 +54,7 @@ void partition_note_failure(struct partition *partition)
           partition->topic, partition->index, error_text(partition_log_failed(partition->log)));
     waiting_wake_all(&partition->waiting);
     partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
+    partition_refuse_acks(partition, ERR_KAFKA_STORAGE_ERROR);
 }
 
 /* ---- open ---- */
@@ -198,10 +201,12 @@ static void run_flush(struct job *job)
     int err = log == NULL ? 0 : partition_log_flush(log);
 
     pthread_mutex_lock(&partition->lock);
-    bool runs_again = partition->flush_again && partition->log != NULL;
-    partition->flush_runs = runs_again;
     partition->needs_checkpoint = err == 0;
     partition_note_failure(partition);
+    partition_advance_high_watermark(partition); /* One sync answers all who waited for it. */
+    bool runs_again = partition->log != NULL && partition->state == PARTITION_SERVING &&
+                      (partition->flush_again || partition_flush_is_due(partition));
+    partition->flush_runs = runs_again;
     pthread_mutex_unlock(&partition->lock);
     if (log != NULL) partition_unpin_log(partition);
     if (runs_again)
@@ -244,16 +249,25 @@ static void run_retain(struct job *job)
     partition_unref(partition);
 }
 
+static void start_flush(struct partition *partition)
+{
+    if (partition->log == NULL) return;
+    partition->flush_runs = true;
+    partition_ref(partition);
+    executor_submit(partition->disk, &partition->flush_job);
+}
+
+void partition_flush_if_due(struct partition *partition)
+{
+    if (!partition->flush_runs && partition_flush_is_due(partition)) start_flush(partition);
+}
+
 void partition_flush_soon(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
-    bool start = !partition->flush_runs && partition->log != NULL;
     partition->flush_again = partition->flush_runs;
-    if (start) partition->flush_runs = true;
+    if (!partition->flush_runs) start_flush(partition);
     pthread_mutex_unlock(&partition->lock);
-    if (!start) return;
-    partition_ref(partition);
-    executor_submit(partition->disk, &partition->flush_job);
 }
 
 static void lane_soon(struct partition *partition, struct job *job, bool *waits)

@@ -11,6 +11,10 @@ void partition_jobs_init(struct partition *partition);
 /* Submits the job that appends what is queued. Caller holds the lock; the queue is not empty. */
 void partition_start_queued_appends(struct partition *partition);
 
+/* Begins a flush if flush.messages, flush.ms=0 or a stop asks for one and none runs; one that runs looks
+ * again itself when it ends. Caller holds the lock. */
+void partition_flush_if_due(struct partition *partition);
+
 /* Answers everything queued with `err`. Caller holds the lock. */
 void partition_refuse_queue(struct partition *partition, int err);
 

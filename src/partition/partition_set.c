@@ -15,7 +15,8 @@ struct set_folder {
     struct partition_set *set;
     struct data_dir *dir;
     pthread_mutex_t lock;
-    struct list dirty;      /* struct partition by owner_node, each with a reference. */
+    struct list dirty;      /* struct partition by owner_node, each with a reference; and those */
+    struct list hasty;      /* whose flush.ms is less than the others' interval. */
     size_t partition_count; /* Under the set's lock. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
     struct job sweep_job, checkpoint_job;
@@ -37,7 +38,7 @@ struct partition_set {
     struct partition_set_options options;
     atomic_uint opening;
     struct message arm_flush;
-    struct timer flush_timer, checkpoint_timer, retention_timer;
+    struct timer flush_timer, hasty_timer, checkpoint_timer, retention_timer;
 };
 
 struct set_key {
@@ -59,8 +60,12 @@ static struct set_key key_of(const struct uuid *topic_id, int32_t index)
 static void folder_is_dirty(struct partition_owner *owner, struct partition *partition)
 {
     struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    int64_t flush_ms = partition->settings.flush_ms;
+    bool is_hasty = flush_ms < folder->set->options.flush_interval_ms;
+    if (is_hasty) partition->flush_by_ms = clock_monotonic_us(partition->clock) / 1000 + flush_ms;
     pthread_mutex_lock(&folder->lock);
-    list_push_back(&folder->dirty, &partition_ref(partition)->owner_node);
+    list_push_back(is_hasty ? &folder->hasty : &folder->dirty,
+                   &partition_ref(partition)->owner_node);
     pthread_mutex_unlock(&folder->lock);
     loop_post(folder->set->options.loop, &folder->set->arm_flush);
 }
@@ -90,20 +95,51 @@ static void folder_has_closed(struct partition_owner *owner, struct partition *p
     pthread_mutex_unlock(&set->lock);
 }
 
+/* For the first of the hasty ones. */
+static void arm_hasty(struct partition_set *set)
+{
+    int64_t first_ms = INT64_MAX;
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        pthread_mutex_lock(&folder->lock);
+        for (struct list *node = folder->hasty.next; node != &folder->hasty; node = node->next) {
+            int64_t by_ms = LIST_OWNER(node, struct partition, owner_node)->flush_by_ms;
+            if (by_ms < first_ms) first_ms = by_ms;
+        }
+        pthread_mutex_unlock(&folder->lock);
+    }
+    if (first_ms == INT64_MAX) return;
+    int64_t delay_ms = first_ms - clock_monotonic_us(set->options.clock) / 1000;
+    timer_set(set->options.loop, &set->hasty_timer, delay_ms < 0 ? 0 : delay_ms);
+}
+
 static void arm_flush(struct message *message)
 {
     struct partition_set *set = LIST_OWNER(message, struct partition_set, arm_flush);
+    arm_hasty(set);
     if (!timer_is_set(&set->flush_timer))
         timer_set(set->options.loop, &set->flush_timer, set->options.flush_interval_ms);
     if (!timer_is_set(&set->checkpoint_timer))
         timer_set(set->options.loop, &set->checkpoint_timer, set->options.checkpoint_interval_ms);
 }
 
-/* The next of a folder's dirty partitions, clean from now on, with its reference; NULL at the end. */
-static struct partition *take_dirty(struct set_folder *folder)
+static bool is_due(const struct list *node, int64_t now_ms)
+{
+    return LIST_OWNER(node, struct partition, owner_node)->flush_by_ms <= now_ms;
+}
+
+/* The next of a folder's hasty partitions that is due, then of the others, clean from now on, with its
+ * reference; NULL at the end. */
+static struct partition *take_dirty(struct set_folder *folder, int64_t now_ms, bool others)
 {
     pthread_mutex_lock(&folder->lock);
-    struct list *node = list_pop_front(&folder->dirty);
+    struct list *node = folder->hasty.next;
+    while (node != &folder->hasty && !is_due(node, now_ms))
+        node = node->next;
+    if (node != &folder->hasty)
+        list_remove(node);
+    else
+        node = others ? list_pop_front(&folder->dirty) : NULL;
     pthread_mutex_unlock(&folder->lock);
     if (node == NULL) return NULL;
     struct partition *partition = LIST_OWNER(node, struct partition, owner_node);
@@ -113,16 +149,28 @@ static struct partition *take_dirty(struct set_folder *folder)
     return partition;
 }
 
-static void flush_dirty(struct timer *timer)
+static void flush_those(struct partition_set *set, int64_t now_ms, bool others)
 {
-    struct partition_set *set = LIST_OWNER(timer, struct partition_set, flush_timer);
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct partition *partition;
-        while ((partition = take_dirty(&set->folders[i])) != NULL) {
+        while ((partition = take_dirty(&set->folders[i], now_ms, others)) != NULL) {
             partition_flush_soon(partition);
             partition_unref(partition);
         }
     }
+}
+
+static void flush_dirty(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, flush_timer);
+    flush_those(set, clock_monotonic_us(set->options.clock) / 1000, true);
+}
+
+static void flush_hasty(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, hasty_timer);
+    flush_those(set, clock_monotonic_us(set->options.clock) / 1000, false);
+    arm_hasty(set);
 }
 
 /* Calls `each` for every partition, without the set's lock held. */
@@ -247,6 +295,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->dir = dir;
     pthread_mutex_init(&folder->lock, NULL);
     list_init(&folder->dirty);
+    list_init(&folder->hasty);
     map_init(&folder->found);
     pthread_cond_init(&folder->idle, NULL);
     folder->sweep_job.run = run_sweep;
@@ -283,6 +332,7 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     atomic_init(&created->opening, 0);
     message_init(&created->arm_flush, start_retention);
     timer_init(&created->flush_timer, flush_dirty);
+    timer_init(&created->hasty_timer, flush_hasty);
     timer_init(&created->checkpoint_timer, checkpoint_all);
     timer_init(&created->retention_timer, retain_all);
     created->folders = mem_calloc(options->dir_count, sizeof *created->folders);
@@ -313,12 +363,15 @@ void partition_set_announce_stop(struct partition_set *set)
 {
     for (unsigned i = 0; set != NULL && i < set->folder_count; i++)
         atomic_store(&set->folders[i].owner.is_stopping, true);
+    /* No timer will begin the flush that an acknowledgement may wait for. */
+    if (set != NULL) flush_those(set, INT64_MAX, true);
 }
 
 void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)
 {
     if (set == NULL) return;
     timer_cancel(set->options.loop, &set->flush_timer);
+    timer_cancel(set->options.loop, &set->hasty_timer);
     timer_cancel(set->options.loop, &set->checkpoint_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
     /* Nobody adds or removes any more, so the map is walked as it is, also without memory for a copy. */
@@ -342,7 +395,7 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         struct partition *partition;
-        while ((partition = take_dirty(folder)) != NULL)
+        while ((partition = take_dirty(folder, INT64_MAX, true)) != NULL)
             partition_unref(partition);
         wait_for_folder_jobs(folder);
         int err = data_dir_write_checkpoints(folder->dir);

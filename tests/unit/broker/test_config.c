@@ -337,7 +337,6 @@ TEST(promises_that_cannot_be_kept_are_refused)
     assert_refuses("--dev", SET("default.replication.factor", "3"));
     assert_refuses("--dev", SET("process.roles", "broker"));
     assert_refuses("--dev", SET("unclean.leader.election.enable", "true"));
-    assert_refuses("--dev", SET("log.flush.interval.messages", "1"));
     assert_loads("--dev", SET("process.roles", "controller,broker"));
 }
 

@@ -87,8 +87,6 @@ TEST(settings_that_are_not_served_yet_take_only_their_default_however_it_is_writ
     assert_int_equal(check("preallocate", "true"), ERR_INVALID_CONFIG);
     assert_int_equal(check("min.cleanable.dirty.ratio", "5e-1"), 0);
     assert_int_equal(check("min.cleanable.dirty.ratio", "0.6"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("flush.ms", "+9223372036854775807"), 0);
-    assert_int_equal(check("flush.ms", "1"), ERR_INVALID_CONFIG);
     assert_int_equal(check("compression.type", "producer"), 0);
     assert_int_equal(check("compression.type", "zstd"), ERR_INVALID_CONFIG);
     assert_int_equal(check("leader.replication.throttled.replicas", "  "), 0);
