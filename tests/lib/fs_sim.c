@@ -147,18 +147,29 @@ static int set_errno_for(int err)
     return err;
 }
 
+static bool is_meant(const struct fs_sim_fault *fault, enum fs_sim_call call, const char *path)
+{
+    size_t length = strlen(path);
+    size_t suffix_length = fault->suffix == NULL ? 0 : strlen(fault->suffix);
+
+    if ((fault->calls & call) == 0 || suffix_length > length) return false;
+    return suffix_length == 0 || strcmp(path + length - suffix_length, fault->suffix) == 0;
+}
+
+static bool is_ignored(const struct fs_sim *sim, enum fs_sim_call call, const char *path)
+{
+    for (int i = 0; i < sim->ignored_count; i++)
+        if (is_meant(&sim->ignored[i], call, path)) return true;
+    return false;
+}
+
 /* The planned fault, if this call is the one; 0 if not. `*flip`: it has come, without an error. */
 static int planned(struct fs_sim *sim, enum fs_sim_call call, const char *path, bool *flip)
 {
     const struct fs_sim_fault *fault = &sim->fault;
-    size_t length = strlen(path);
-    size_t suffix_length = fault->suffix == NULL ? 0 : strlen(fault->suffix);
 
     *flip = false;
-    if (fault->nth == 0 || (fault->calls & call) == 0) return 0;
-    if (suffix_length > length ||
-        (suffix_length > 0 && strcmp(path + length - suffix_length, fault->suffix) != 0))
-        return 0;
+    if (fault->nth == 0 || !is_meant(fault, call, path)) return 0;
     sim->fault_calls++;
     if (sim->fault_calls < fault->nth || (sim->fault_calls > fault->nth && !fault->keeps_failing))
         return 0;
@@ -190,11 +201,11 @@ static int begin(struct visit *visit, struct fs *fs, enum fs_sim_call call, cons
 
     *visit = (struct visit){ .sim = sim };
     pthread_mutex_lock(&sim->lock);
-    if ((call & FS_SIM_CHANGES) != 0 && !sim->is_off) {
+    if ((call & FS_SIM_CHANGES) != 0 && !sim->is_off && !sim->is_dead) {
         sim->change_calls++;
         if (sim->cut_at != 0 && sim->change_calls >= sim->cut_at) sim_cut_power(sim);
     }
-    if (sim->is_off) {
+    if (sim->is_off || sim->is_dead) {
         errno = EIO;
         return ERR_IO;
     }
@@ -400,6 +411,7 @@ static int sim_sync_file(struct fs *fs, int fd)
     struct visit visit;
     int err = begin_file(&visit, fs, FS_SIM_SYNC, fd, 0, 0);
 
+    if (err == 0 && is_ignored(visit.sim, FS_SIM_SYNC, visit.file->path)) return end(&visit, 0);
     if (err == 0)
         sim_sync(visit.sim, visit.file->node, 100);
     else if (visit.is_planned && visit.file != NULL)
@@ -429,7 +441,8 @@ static int sim_sync_folder(struct fs *fs, const char *path)
         folder = sim_find(visit.sim, path);
         if (folder == NULL || !folder->is_folder) err = fail(folder == NULL ? errno : ENOTDIR);
     }
-    if (err == 0) sim_sync_names(visit.sim, folder);
+    if (err == 0 && !is_ignored(visit.sim, FS_SIM_SYNC_FOLDER, path))
+        sim_sync_names(visit.sim, folder);
     return end(&visit, err);
 }
 

@@ -46,19 +46,21 @@ struct fs *fs_sim_fs(struct fs_sim *sim);
 
 /* ---- how a life ends ---- */
 
-/* kill -9: the descriptors and locks of this life are gone, the page cache stays. A descriptor of an
- * earlier life fails in every call, and closing it does nothing. */
+/* kill -9: the descriptors and locks of this life are gone, the page cache stays. Until fs_sim_restart()
+ * every call fails with ERR_IO and changes nothing, so what the dead process had in memory can be freed. */
 void fs_sim_kill(struct fs_sim *sim);
 
-/* The power goes: decides what the disk has by (1) and (3). Until fs_sim_restart() every call fails with
- * ERR_IO and changes nothing. */
+/* The power goes: the same, and decides what the disk has by (1) and (3). */
 void fs_sim_cut_power(struct fs_sim *sim);
-void fs_sim_restart(struct fs_sim *sim); /* Descriptors of the earlier life are gone. */
+
+/* The next life begins. A descriptor of an earlier one fails in every call, and closing it does
+ * nothing. */
+void fs_sim_restart(struct fs_sim *sim);
 
 /* Cuts the power before the nth change from now (1 is the next); 0: no more. A change is a call that
  * makes, writes, truncates, reserves, syncs, renames or removes, or tries to. */
 void fs_sim_cut_power_at(struct fs_sim *sim, long nth);
-bool fs_sim_is_off(struct fs_sim *sim);
+bool fs_sim_is_off(struct fs_sim *sim); /* Killed or without power. */
 
 /* Another disk with the same content, page cache, undecided changes and options, without descriptors,
  * switched on; its chance goes on from `seed`. So one run can end in many power cuts. */
@@ -97,6 +99,10 @@ struct fs_sim_fault {
 /* One fault at a time; NULL: none. A write that fails has written a part; a sync that fails, see (4). */
 void fs_sim_fail(struct fs_sim *sim, const struct fs_sim_fault *fault);
 bool fs_sim_has_failed(struct fs_sim *sim); /* The fault has come, since it was set. */
+
+/* From now on these calls (FS_SIM_SYNC, FS_SIM_SYNC_FOLDER) on paths that end so (borrowed) do nothing and
+ * say that they did: for tests that must see a test fail. At most eight. */
+void fs_sim_ignore(struct fs_sim *sim, unsigned calls, const char *suffix);
 
 /* From now on the disk has this much room; less than is used is fine. 0: without end. */
 void fs_sim_set_total_bytes(struct fs_sim *sim, int64_t total_bytes);

@@ -82,6 +82,8 @@ void fs_sim_kill(struct fs_sim *sim)
 {
     pthread_mutex_lock(&sim->lock);
     sim_end_life(sim);
+    sim->is_dead = true;
+    sim->cut_at = 0;
     pthread_mutex_unlock(&sim->lock);
 }
 
@@ -95,8 +97,8 @@ void fs_sim_cut_power(struct fs_sim *sim)
 void fs_sim_restart(struct fs_sim *sim)
 {
     pthread_mutex_lock(&sim->lock);
-    if (!sim->is_off) sim_cut_power(sim);
-    sim->is_off = false;
+    sim_end_life(sim);
+    sim->is_off = sim->is_dead = false;
     pthread_mutex_unlock(&sim->lock);
 }
 
@@ -110,7 +112,7 @@ void fs_sim_cut_power_at(struct fs_sim *sim, long nth)
 bool fs_sim_is_off(struct fs_sim *sim)
 {
     pthread_mutex_lock(&sim->lock);
-    bool is_off = sim->is_off;
+    bool is_off = sim->is_off || sim->is_dead;
     pthread_mutex_unlock(&sim->lock);
     return is_off;
 }
@@ -124,6 +126,15 @@ void fs_sim_fail(struct fs_sim *sim, const struct fs_sim_fault *fault)
     if (fault != NULL) sim->fault = *fault;
     sim->fault_calls = 0;
     sim->has_failed = false;
+    pthread_mutex_unlock(&sim->lock);
+}
+
+void fs_sim_ignore(struct fs_sim *sim, unsigned calls, const char *suffix)
+{
+    pthread_mutex_lock(&sim->lock);
+    if (sim->ignored_count < (int)(sizeof sim->ignored / sizeof *sim->ignored))
+        sim->ignored[sim->ignored_count++] = (struct fs_sim_fault){ .calls = calls,
+                                                                    .suffix = suffix };
     pthread_mutex_unlock(&sim->lock);
 }
 

@@ -83,7 +83,8 @@ struct fs_sim {
     uint64_t chance;
     bool names_are_ordered;
     bool reads_are_cold;
-    bool is_off;
+    bool is_off;  /* No power, */
+    bool is_dead; /* or the process was killed. */
     int64_t total_bytes, used_blocks;
 
     struct sim_node *root;
@@ -102,6 +103,8 @@ struct fs_sim {
     struct fs_sim_fault fault;
     long fault_calls;
     bool has_failed;
+    struct fs_sim_fault ignored[8];
+    int ignored_count;
     long misuses;
     struct sim_reads reads[16];
     int read_count;

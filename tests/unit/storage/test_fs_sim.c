@@ -460,6 +460,10 @@ TEST(a_killed_process_keeps_the_page_cache_but_no_descriptor)
     assert_int_equal(fs->lock(fs, fd), 0);
     assert_int_equal(put(fd, 'a', 10, 0), 0);
     fs_sim_kill(sim);
+    assert_true(fs_sim_is_off(sim));
+    assert_int_equal(put(fd, 'b', 10, 0), ERR_IO);
+    assert_int_equal(fs->remove(fs, "/d/f"), ERR_IO);
+    fs_sim_restart(sim);
     assert_int_equal(put(fd, 'b', 10, 0), ERR_IO);
     int other = open_file("/d/f", FS_WRITE);
     assert_int_equal(fs->lock(fs, other), 0);
@@ -529,6 +533,26 @@ TEST(the_same_seed_loses_the_same)
         assert_int_equal(length[0], length[1]);
         assert_memory_equal(first, second, length[0]);
     }
+}
+
+TEST(a_sync_that_is_ignored_keeps_nothing)
+{
+    unsigned lost = 0, vanished = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        char data[10];
+        start_seed(seed);
+        make_synced("/d/f.log", 'a', 10);
+        fs_sim_ignore(sim, FS_SIM_SYNC, ".log");
+        fs_sim_ignore(sim, FS_SIM_SYNC_FOLDER, "/d");
+        make_synced("/d/f.log", 'b', 10);
+        make_synced("/d/new", 'c', 10);
+        lose_power();
+        get("/d/f.log", data, 10);
+        lost += data[0] == 'a';
+        vanished += !is_there("/d/new");
+    }
+    assert_true(lost > 20 && vanished > 20);
 }
 
 TEST(reads_are_counted_by_suffix)
