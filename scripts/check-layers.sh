@@ -25,7 +25,7 @@ src/api          src/base src/protocol raft-meta src/net src/partition src/repli
 src/admin        src/base src/protocol raft-meta src/net src/partition src/replication src/group src/txn
 src/broker       src storage raft-meta
 src              src storage raft-meta
-src/cli          src/base src/protocol storage"
+src/cli          src/base src/protocol storage raft-meta"
 
 # Headers of storage that src/partition's own show to those above it: the types of what it hands out.
 passed_on="compress.h record_batch.h fs.h topic_settings.h"

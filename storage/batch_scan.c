@@ -52,6 +52,15 @@ static int load_header(struct batch_scan *scan)
     return err;
 }
 
+/* Is it all there, with offsets that can be? */
+static bool is_whole(const struct batch_scan *scan, const struct record_batch *batch,
+                     int64_t position)
+{
+    return (int64_t)batch->size <= scan->end - position && batch->base_offset >= 0 &&
+           batch->last_offset_delta >= 0 &&
+           batch->base_offset <= INT64_MAX - batch->last_offset_delta - 1;
+}
+
 int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t *position)
 {
     struct record_batch found;
@@ -62,9 +71,7 @@ int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t
     if (err != 0) return err;
     size_t at = (size_t)(scan->position - scan->chunk_position);
     err = record_batch_read_header(&found, scan->chunk + at, scan->chunk_length - at);
-    if (err != 0 || (int64_t)found.size > scan->end - scan->position || found.base_offset < 0 ||
-        found.last_offset_delta < 0 || found.base_offset > INT64_MAX - found.last_offset_delta - 1)
-        return ERR_CORRUPT_MESSAGE;
+    if (err != 0 || !is_whole(scan, &found, scan->position)) return ERR_CORRUPT_MESSAGE;
     *batch = found;
     *position = scan->position;
     scan->position += (int64_t)found.size;
@@ -91,4 +98,48 @@ int batch_scan_check_crc(struct batch_scan *scan, const struct record_batch *bat
         at += (int64_t)length;
     }
     return crc == batch->crc ? 0 : ERR_CORRUPT_MESSAGE;
+}
+
+#define MAGIC_AT 16
+/* Each byte is summed so often on average, then no more is tried. */
+#define SALVAGE_ROUNDS 4
+
+/* The first batch that begins in `length` bytes from `position` on, which are `window`. */
+static int find_in_window(struct batch_scan *scan, const uint8_t *window, size_t length,
+                          int64_t position, int64_t *budget, uint8_t *buffer, size_t buffer_size)
+{
+    for (size_t i = 0; i + RECORD_BATCH_HEADER_SIZE <= length; i++) {
+        struct record_batch batch;
+        int64_t at = position + (int64_t)i;
+        if (window[i + MAGIC_AT] != 2 ||
+            record_batch_read_header(&batch, window + i, length - i) != 0 ||
+            !is_whole(scan, &batch, at) || batch.record_count < 0 ||
+            batch.record_count > (int64_t)batch.last_offset_delta + 1)
+            continue;
+        *budget -= (int64_t)batch.size;
+        if (*budget < 0) return ERR_LIMIT;
+        int err = batch_scan_check_crc(scan, &batch, at, buffer, buffer_size);
+        if (err == 0) scan->position = at;
+        if (err != ERR_CORRUPT_MESSAGE) return err;
+    }
+    return ERR_NOT_FOUND;
+}
+
+int batch_scan_skip_damage(struct batch_scan *scan, uint8_t *buffer, size_t buffer_size)
+{
+    size_t half = buffer_size / 2;
+    int64_t at = scan->position + 1;
+    int64_t budget = SALVAGE_ROUNDS * (scan->end - scan->position);
+    int err = ERR_NOT_FOUND;
+
+    while (err == ERR_NOT_FOUND && scan->end - at >= RECORD_BATCH_HEADER_SIZE) {
+        size_t got = 0;
+        size_t wanted = scan->end - at < (int64_t)half ? (size_t)(scan->end - at) : half;
+        err = read_at(scan, buffer, wanted, at, &got);
+        if (err == 0 && got < RECORD_BATCH_HEADER_SIZE) err = ERR_LIMIT; /* Shorter than it was. */
+        if (err == 0) err = find_in_window(scan, buffer, got, at, &budget, buffer + half, half);
+        at += (int64_t)got - RECORD_BATCH_HEADER_SIZE + 1;
+    }
+    if (err != 0) scan->position = scan->end;
+    return err == ERR_LIMIT ? ERR_NOT_FOUND : err;
 }

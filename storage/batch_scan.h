@@ -42,4 +42,10 @@ int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t
 int batch_scan_check_crc(struct batch_scan *scan, const struct record_batch *batch,
                          int64_t position, uint8_t *buffer, size_t buffer_size);
 
+/* Behind damage: moves to the next place where a whole batch begins whose CRC is right, as far as such
+ * can be told from chance at a cost that grows with the file and not with its square. `buffer` is at
+ * least BATCH_SCAN_SALVAGE_BYTES. ERR_NOT_FOUND: there is none, and the position is the end. */
+#define BATCH_SCAN_SALVAGE_BYTES 65536
+int batch_scan_skip_damage(struct batch_scan *scan, uint8_t *buffer, size_t buffer_size);
+
 #endif

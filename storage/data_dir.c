@@ -540,8 +540,7 @@ bool data_dir_has_room(struct data_dir *dir, int64_t bytes)
 
 /* ---- the folders in it */
 
-/* `<topic>-<partition>`; a topic's own name may hold '-'. */
-static bool parse_folder(struct str name, struct str *topic, int32_t *partition)
+bool data_dir_parse_folder(struct str name, struct str *topic, int32_t *partition)
 {
     int32_t dash = name.length;
     int64_t number;
@@ -586,10 +585,10 @@ static int list_entry(void *context, const struct fs_entry *entry)
     if (!entry->is_folder) return 0;
     if (is_deleted_folder(name)) {
         name.length -= (int32_t)sizeof DELETE_SUFFIX - 1 + DELETE_ID_LENGTH;
-        if (name.length > 0) parse_folder(name, &topic, &partition);
+        if (name.length > 0) data_dir_parse_folder(name, &topic, &partition);
         return listing->each(listing->context, entry->name, topic, partition, true);
     }
-    if (!parse_folder(name, &topic, &partition)) return 0;
+    if (!data_dir_parse_folder(name, &topic, &partition)) return 0;
     return listing->each(listing->context, entry->name, topic, partition, false);
 }
 

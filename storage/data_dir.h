@@ -82,6 +82,9 @@ bool data_dir_has_room(struct data_dir *dir, int64_t bytes);
  * than the one wanted, and is not ours to remove. One line in the trace. Blocks. */
 int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition);
 
+/* Is it the name of a partition's folder, `<topic>-<partition>`? A topic's own name may hold '-'. */
+bool data_dir_parse_folder(struct str name, struct str *topic, int32_t *partition);
+
 /* Calls `each` for every partition folder; what does not look like one is skipped, folders ending in
  * -delete are reported with is_deleted. */
 int data_dir_list(struct data_dir *dir,

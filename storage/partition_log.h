@@ -182,6 +182,9 @@ int partition_log_delete(struct partition_log *log);
 int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
                           const struct uuid *topic_id);
 
+/* The topic id in the partition.metadata of a folder. Blocks. 0, ERR_NOT_FOUND, ERR_MALFORMED, … */
+int partition_log_topic_id(struct fs *fs, const char *folder, struct uuid *topic_id);
+
 /* The producers' state, for answers about them. Writer. */
 const struct producer_history *partition_log_producers(const struct partition_log *log);
 

@@ -152,12 +152,14 @@ static int parse_metadata(const char *text, struct uuid *topic_id)
     return uuid_parse(topic_id, id);
 }
 
-static int read_metadata(struct fs *fs, const char *path, struct uuid *topic_id)
+int partition_log_topic_id(struct fs *fs, const char *folder, struct uuid *topic_id)
 {
+    char path[PATH_MAX];
     char *text = NULL;
     size_t length;
 
-    int err = fs_read_file(fs, path, METADATA_MAX_BYTES, &text, &length);
+    int err = fs_path(path, "%s/partition.metadata", folder);
+    if (err == 0) err = fs_read_file(fs, path, METADATA_MAX_BYTES, &text, &length);
     if (err == 0) err = parse_metadata(text, topic_id);
     mem_free(text);
     return err;
@@ -171,7 +173,7 @@ static int check_metadata(struct partition_log *log, const struct uuid *topic_id
     if (uuid_is_zero(topic_id)) return 0;
     int err = fs_path(path, "%s/partition.metadata", log->folder);
     if (err == 0 && log->is_new) return write_metadata(log, path, topic_id);
-    if (err == 0) err = read_metadata(log->fs, path, &found);
+    if (err == 0) err = partition_log_topic_id(log->fs, log->folder, &found);
     if (err == 0) return uuid_equal(&found, topic_id) ? 0 : ERR_INCONSISTENT_TOPIC_ID;
     /* Not there yet, or torn by a crash before the first flush. */
     if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT)
@@ -194,14 +196,13 @@ static bool has_no_log(struct fs *fs, const char *folder)
 int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
                           const struct uuid *topic_id)
 {
-    char folder[PATH_MAX], path[PATH_MAX];
+    char folder[PATH_MAX];
     struct fs *fs = data_dir_fs(dir);
     struct uuid found;
 
     int err = fs_path(folder, "%s/%s-%" PRId32, data_dir_path(dir), topic, partition);
-    if (err == 0) err = fs_path(path, "%s/partition.metadata", folder);
     if (err != 0) return err;
-    err = read_metadata(fs, path, &found);
+    err = partition_log_topic_id(fs, folder, &found);
     if (err == 0 && !uuid_equal(&found, topic_id)) err = ERR_INCONSISTENT_TOPIC_ID;
     if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && has_no_log(fs, folder)) err = 0;
     return err != 0 ? err : data_dir_give_up(dir, topic, partition);

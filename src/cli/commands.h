@@ -7,6 +7,6 @@
 #include "options.h"
 
 extern const struct command topic_create_command, topic_list_command, topic_describe_command,
-    topic_delete_command, produce_command, consume_command;
+    topic_delete_command, produce_command, consume_command, log_dump_command, log_verify_command;
 
 #endif

@@ -10,8 +10,8 @@
 #include "output.h"
 
 static const struct command *const commands[] = {
-    &topic_create_command, &topic_list_command, &topic_describe_command,
-    &topic_delete_command, &produce_command,    &consume_command,
+    &topic_create_command, &topic_list_command, &topic_describe_command, &topic_delete_command,
+    &produce_command,      &consume_command,    &log_dump_command,       &log_verify_command,
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

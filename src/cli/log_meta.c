@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log_meta.h"
+
+#include "error.h"
+#include "meta_command.h"
+#include "meta_log.h"
+#include "meta_members.h"
+#include "meta_vote.h"
+
+/* What one entry may make us take: it is itself no longer than META_ENTRY_MAX_SIZE. */
+#define ARENA_LIMIT ((size_t)1 << 30)
+
+static json_t *json_of_id(const struct uuid *id)
+{
+    char text[UUID_TEXT_SIZE];
+    uuid_print(id, text);
+    return json_string(text);
+}
+
+/* Null: none, or no text (then its bytes do not matter). */
+static json_t *json_of_text(const char *text)
+{
+    json_t *value = text == NULL ? NULL : json_string(text);
+    return value == NULL ? json_null() : value;
+}
+
+static json_t *json_of_brokers(const int32_t *brokers, unsigned count)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(brokers[i]));
+    return list;
+}
+
+/* ---- commands: one function for each row of the table in meta_command.h ---- */
+
+static void show_bootstrap(json_t *object, const struct meta_bootstrap *command)
+{
+    json_t *id = json_stringn(command->cluster_id.data, (size_t)command->cluster_id.length);
+    json_object_set_new(object, "cluster_id", id == NULL ? json_null() : id);
+}
+
+static void show_register_broker(json_t *object, const struct meta_register_broker *command)
+{
+    const struct meta_broker *broker = &command->broker;
+    json_object_set_new(object, "broker", json_integer(broker->id));
+    json_object_set_new(object, "rack", json_of_text(broker->rack));
+    json_object_set_new(object, "fenced", json_boolean(broker->fenced));
+    json_object_set_new(object, "page_cache_survived", json_boolean(command->page_cache_survived));
+    json_object_set_new(object, "directory_id", json_of_id(&command->directory_id));
+    json_t *endpoints = json_array();
+    for (unsigned i = 0; i < broker->endpoint_count; i++) {
+        const struct meta_endpoint *endpoint = &broker->endpoints[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "listener", json_of_text(endpoint->listener));
+        json_object_set_new(item, "host", json_of_text(endpoint->host));
+        json_object_set_new(item, "port", json_integer(endpoint->port));
+        json_array_append_new(endpoints, item);
+    }
+    json_object_set_new(object, "endpoints", endpoints);
+}
+
+static void show_topic_created(json_t *object, const struct meta_topic_created *command)
+{
+    const struct meta_topic *topic = &command->topic;
+    json_object_set_new(object, "topic", json_of_text(topic->name));
+    json_object_set_new(object, "topic_id", json_of_id(&topic->id));
+    json_t *partitions = json_array();
+    for (unsigned i = 0; i < topic->partition_count; i++) {
+        const struct meta_partition *partition = &topic->partitions[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "leader", json_integer(partition->leader));
+        json_object_set_new(item, "leader_epoch", json_integer(partition->leader_epoch));
+        json_object_set_new(item, "partition_epoch", json_integer(partition->partition_epoch));
+        json_object_set_new(item, "replicas",
+                            json_of_brokers(partition->replicas, partition->replica_count));
+        json_object_set_new(item, "isr", json_of_brokers(partition->isr, partition->isr_count));
+        json_array_append_new(partitions, item);
+    }
+    json_object_set_new(object, "partitions", partitions);
+    json_t *settings = json_object();
+    for (unsigned i = 0; i < topic->setting_count; i++)
+        json_object_set_new(settings, topic->settings[i].name,
+                            json_of_text(topic->settings[i].value));
+    json_object_set_new(object, "settings", settings);
+}
+
+static void show_topic_deleted(json_t *object, const struct meta_topic_deleted *command)
+{
+    json_object_set_new(object, "topic_id", json_of_id(&command->id));
+}
+
+static void show_producer_ids_taken(json_t *object, const struct meta_producer_ids_taken *command)
+{
+    json_object_set_new(object, "broker", json_integer(command->broker));
+    json_object_set_new(object, "count", json_integer(command->count));
+}
+
+static int show_command(struct log_output *output, struct bytes payload)
+{
+    struct meta_command command;
+    struct arena arena;
+    char memory[4096];
+    arena_init(&arena, memory, sizeof memory, ARENA_LIMIT);
+    int err = meta_command_decode(&command, payload, &arena);
+    if (err == 0 && output != NULL) {
+        json_t *content = json_object();
+        log_output_number(output, "version", load_i16(payload.data + 2));
+        switch (command.kind) {
+#define SHOW_COMMAND(number, newest, name, stem)   \
+    case name:                                     \
+        log_output_text(output, "command", #stem); \
+        show_##stem(content, &command.as.stem);    \
+        break;
+            META_COMMAND_TABLE(SHOW_COMMAND)
+#undef SHOW_COMMAND
+        }
+        log_output_json(output, "content", content);
+    }
+    arena_close(&arena);
+    return err;
+}
+
+/* ---- the other entries ---- */
+
+static int show_members(struct log_output *output, struct bytes payload)
+{
+    struct meta_members members;
+    int err = meta_members_decode(&members, payload);
+    if (err != 0 || output == NULL) return err;
+    json_t *list = json_array();
+    for (unsigned i = 0; i < members.count; i++) {
+        const struct meta_member *member = &members.members[i];
+        json_t *item = json_object();
+        json_t *address = json_stringn(member->address.data, (size_t)member->address.length);
+        json_object_set_new(item, "node_id", json_integer(member->node_id));
+        json_object_set_new(item, "votes", json_boolean(member->role == META_VOTER));
+        json_object_set_new(item, "directory_id", json_of_id(&member->directory_id));
+        json_object_set_new(item, "address", address == NULL ? json_null() : address);
+        json_array_append_new(list, item);
+    }
+    log_output_json(output, "members", list);
+    return 0;
+}
+
+static void show_type(struct log_output *output, const char *type)
+{
+    if (output != NULL) log_output_text(output, "entry", type);
+}
+
+int log_meta_entry(struct log_output *output, const struct record_batch *batch,
+                   const struct record *record)
+{
+    struct meta_entry entry;
+    int err = meta_log_read_record(batch, record, &entry);
+    if (err != 0) return err;
+    switch (entry.type) {
+    case META_ENTRY_COMMAND:
+        show_type(output, "command");
+        err = show_command(output, entry.payload);
+        break;
+    case META_ENTRY_BARRIER:
+        show_type(output, "barrier");
+        err = entry.payload.length > 0 ? ERR_CORRUPT_MESSAGE : 0;
+        break;
+    case META_ENTRY_MEMBERS:
+        show_type(output, "members");
+        err = show_members(output, entry.payload);
+        break;
+    default: return ERR_UNSUPPORTED_VERSION;
+    }
+    return err == ERR_MALFORMED ? ERR_CORRUPT_MESSAGE : err;
+}
+
+/* ---- quorum-state ---- */
+
+bool log_meta_vote(struct log_output *output, const void *data, size_t length)
+{
+    bool both = true;
+    for (size_t i = 0; i < 2; i++) {
+        size_t at = i * META_VOTE_COPY_SPACING;
+        struct meta_vote_copy copy;
+        bool is_whole = length >= at + META_VOTE_COPY_SIZE &&
+                        meta_vote_read_copy(&copy, (const uint8_t *)data + at) &&
+                        copy.sequence % 2 == (int64_t)i;
+        both = both && is_whole;
+        if (output == NULL) continue;
+        log_output_begin(output, "vote");
+        log_output_number(output, "position", (int64_t)at);
+        log_output_truth(output, "whole", is_whole);
+        if (is_whole) {
+            log_output_number(output, "sequence", copy.sequence);
+            log_output_number(output, "term", copy.term);
+            log_output_number(output, "voted_for", copy.voted_for);
+            log_output_number(output, "persisted_index", copy.persisted_index);
+        }
+        log_output_end(output);
+    }
+    return both;
+}

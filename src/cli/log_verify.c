@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log_verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "checkpoint.h"
+#include "data_dir.h"
+#include "error.h"
+#include "log_meta.h"
+#include "log_verify_inside.h"
+#include "meta_log.h"
+#include "partition_log.h"
+
+#define VOTE_FILE      "quorum-state"
+#define VOTE_BYTES_MAX 65536
+
+static void finding(struct log_verify *verify, const char *file, int64_t position, int64_t offset,
+                    const char *what)
+{
+    verify->findings++;
+    log_output_begin(&verify->output, "finding");
+    log_output_text(&verify->output, "file", file);
+    if (position >= 0) log_output_number(&verify->output, "position", position);
+    if (offset >= 0) log_output_number(&verify->output, "offset", offset);
+    log_output_text(&verify->output, "what", what);
+    log_output_end(&verify->output);
+}
+
+void verify_finding(struct partition_check *check, const char *file, int64_t position,
+                    int64_t offset, const char *format, ...)
+{
+    char path[PATH_MAX], what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    if (strchr(file, '/') != NULL || fs_path(path, "%s/%s", check->folder, file) != 0)
+        finding(check->verify, file, position, offset, what);
+    else
+        finding(check->verify, path, position, offset, what);
+}
+
+/* What an operator may want to know and is not wrong. */
+static void note(struct log_verify *verify, const char *folder, const char *name, const char *what)
+{
+    char path[PATH_MAX];
+    if (fs_path(path, "%s/%s", folder, name) != 0) return;
+    log_output_begin(&verify->output, "note");
+    log_output_text(&verify->output, "file", path);
+    log_output_text(&verify->output, "what", what);
+    log_output_end(&verify->output);
+}
+
+void verify_name(char name[NAME_MAX + 1], int64_t base_offset, const char *suffix)
+{
+    snprintf(name, NAME_MAX + 1, "%020" PRId64 "%s", base_offset, suffix);
+}
+
+/* ---- checkpoints ---- */
+
+enum checkpoint_file { OF_RECOVERY, OF_LOG_START, OF_HIGH_WATERMARK, OF_CLEANER, CHECKPOINT_FILES };
+
+static const char *const checkpoint_names[CHECKPOINT_FILES] = {
+    [OF_RECOVERY] = "recovery-point-offset-checkpoint",
+    [OF_LOG_START] = "log-start-offset-checkpoint",
+    [OF_HIGH_WATERMARK] = "replication-offset-checkpoint",
+    [OF_CLEANER] = "cleaner-offset-checkpoint",
+};
+
+/* Walks a file for the line of one partition. */
+struct line_search {
+    struct str topic;
+    int64_t partition;
+    int64_t offset; /* -1: not found. */
+};
+
+static int search_line(void *context, const struct checkpoint_line *line)
+{
+    struct line_search *search = context;
+    int64_t partition, offset;
+    if (checkpoint_number(line->columns[1], 0, &partition) != 0 ||
+        checkpoint_number(line->columns[2], 0, &offset) != 0)
+        return ERR_MALFORMED;
+    if (partition == search->partition && str_equal(line->columns[0], search->topic))
+        search->offset = offset;
+    return 0;
+}
+
+/* A file that is damaged is told of where the data folder is looked at. */
+static int64_t read_checkpoint(struct log_verify *verify, const char *data_folder,
+                               enum checkpoint_file file, struct str topic, int32_t partition)
+{
+    char path[PATH_MAX];
+    struct line_search search = { topic, partition, -1 };
+    if (fs_path(path, "%s/%s", data_folder, checkpoint_names[file]) != 0) return -1;
+    int err = checkpoint_read(verify->fs, path, 3, search_line, &search);
+    return err == 0 ? search.offset : -1;
+}
+
+static void check_checkpoints(struct partition_check *check)
+{
+    const struct {
+        enum checkpoint_file file;
+        int64_t offset;
+        const char *what;
+    } told[] = {
+        { OF_RECOVERY, check->recovery_point, "was on the disk up to here: its end is lost" },
+        { OF_LOG_START, check->log_start, "is said to begin here" },
+        { OF_HIGH_WATERMARK, check->high_watermark, "is said to be replicated up to here" },
+    };
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (told[i].offset <= check->next_offset || check->is_in_use) continue;
+        char path[PATH_MAX], folder[PATH_MAX];
+        log_parent(check->folder, folder);
+        if (fs_path(path, "%s/%s", folder, checkpoint_names[told[i].file]) != 0) continue;
+        verify_finding(check, path, -1, told[i].offset, "%s ends at offset %" PRId64 ", but %s",
+                       check->folder, check->next_offset, told[i].what);
+    }
+}
+
+/* ---- a partition's folder ---- */
+
+static int offsets_add(struct offset_list *list, int64_t offset)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+        int64_t *items = mem_realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) return ERR_NO_MEMORY;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = offset; /* Names come in order, and so do offsets of 20 digits. */
+    return 0;
+}
+
+static bool has_offset(const struct offset_list *list, int64_t offset)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle] == offset) return true;
+        if (list->items[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static int sort_names(struct partition_check *check, const struct log_names *names)
+{
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < names->count; i++) {
+        struct log_file_name name = log_file_name(names->items[i]);
+        if (name.is_leftover || name.base_offset < 0) continue;
+        if (name.kind == LOG_FILE_BATCHES) err = offsets_add(&check->logs, name.base_offset);
+        if (name.kind == LOG_FILE_SNAPSHOT) err = offsets_add(&check->snapshots, name.base_offset);
+    }
+    return err;
+}
+
+static void check_names(struct partition_check *check, const struct log_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        struct log_file_name name = log_file_name(names->items[i]);
+        bool is_index = name.kind == LOG_FILE_OFFSET_INDEX || name.kind == LOG_FILE_TIME_INDEX ||
+                        name.kind == LOG_FILE_TXN_INDEX;
+        if (check->is_in_use) continue;
+        if (name.is_leftover)
+            verify_finding(check, names->items[i], -1, name.base_offset,
+                           "left over from what was not completed");
+        else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
+            verify_finding(check, names->items[i], -1, name.base_offset,
+                           "an index whose .log is not here");
+        else if (name.kind == LOG_FILE_OTHER)
+            verify_finding(check, names->items[i], -1, -1, "no file that belongs here");
+    }
+}
+
+static void check_topic_id(struct partition_check *check)
+{
+    struct uuid id;
+    int err = partition_log_topic_id(check->verify->fs, check->folder, &id);
+    if (err != 0 && err != ERR_NOT_FOUND)
+        verify_finding(check, "partition.metadata", -1, -1, "it holds no topic id");
+}
+
+static void check_epochs_end(struct partition_check *check)
+{
+    int64_t last = check->epochs.count == 0
+                       ? -1
+                       : check->epochs.starts[check->epochs.count - 1].start_offset;
+    for (size_t i = 1; i < check->epochs.count; i++)
+        if (check->epochs.starts[i].start_offset < check->epochs.starts[i - 1].start_offset)
+            verify_finding(check, "leader-epoch-checkpoint", -1,
+                           check->epochs.starts[i].start_offset,
+                           "epoch %" PRId32 " begins in front of the one before it",
+                           check->epochs.starts[i].epoch);
+    if (last > check->next_offset && !check->is_in_use)
+        verify_finding(check, "leader-epoch-checkpoint", -1, last,
+                       "the last epoch begins behind the end of the log, %" PRId64,
+                       check->next_offset);
+}
+
+static int check_content(struct partition_check *check)
+{
+    struct log_names names;
+    int err = log_names_read(&names, check->folder, false);
+    if (err == 0) err = sort_names(check, &names);
+    if (err == 0) {
+        check_names(check, &names);
+        check_topic_id(check);
+        err = verify_read_epochs(check);
+    }
+    log_names_close(&names);
+    if (check->was_clean && !check->is_in_use)
+        check->tail_from = INT64_MAX;
+    else if (check->recovery_point >= 0)
+        check->tail_from = check->recovery_point;
+    else if (check->logs.count > 0)
+        check->tail_from = check->logs.items[check->logs.count - 1];
+    for (size_t i = 0; err == 0 && i < check->logs.count && !check->verify->output.failed; i++)
+        err = verify_segment(check, i);
+    if (err == 0) err = verify_snapshots(check, NULL);
+    if (err == 0) {
+        check_epochs_end(check);
+        check_checkpoints(check);
+    }
+    return err;
+}
+
+static void print_partition(struct partition_check *check)
+{
+    struct log_output *output = &check->verify->output;
+    if (!output->is_json) return; /* For people the summary is enough. */
+    log_output_begin(output, "partition");
+    log_output_text(output, "folder", check->folder);
+    log_output_number(output, "segments", (int64_t)check->logs.count);
+    log_output_number(output, "first_offset", check->first_offset);
+    log_output_number(output, "end_offset", check->next_offset);
+    log_output_end(output);
+}
+
+static int verify_partition(struct log_verify *verify, const char *folder, struct str name)
+{
+    char data_folder[PATH_MAX], marker[PATH_MAX];
+    struct str topic;
+    int32_t partition;
+    struct partition_check check = { .verify = verify, .folder = folder };
+    log_parent(folder, data_folder);
+    check.recovery_point = check.log_start = check.high_watermark = check.cleaned_below = -1;
+    check.first_offset = -1;
+    check.wrong_epoch = -1;
+    check.is_in_use = log_is_in_use(data_folder);
+    if (data_dir_parse_folder(name, &topic, &partition)) {
+        check.is_metadata = str_equals_text(topic, META_LOG_TOPIC);
+        check.recovery_point = read_checkpoint(verify, data_folder, OF_RECOVERY, topic, partition);
+        check.log_start = read_checkpoint(verify, data_folder, OF_LOG_START, topic, partition);
+        check.high_watermark = read_checkpoint(verify, data_folder, OF_HIGH_WATERMARK, topic,
+                                               partition);
+        check.cleaned_below = read_checkpoint(verify, data_folder, OF_CLEANER, topic, partition);
+    }
+    if (fs_path(marker, "%s/.kafka_cleanshutdown", data_folder) == 0)
+        verify->fs->exists(verify->fs, marker, &check.was_clean);
+    epoch_history_init(&check.epochs);
+    buffer_init(&check.data);
+    check.crc_buffer = mem_alloc(VERIFY_CRC_BYTES);
+    int err = check.crc_buffer == NULL ? ERR_NO_MEMORY : producer_history_open(&check.producers);
+    if (err == 0) err = check_content(&check);
+    if (err == 0) print_partition(&check);
+    verify->partitions++;
+    producer_history_close(check.producers);
+    epoch_history_close(&check.epochs);
+    buffer_close(&check.data);
+    mem_free(check.crc_buffer);
+    mem_free(check.logs.items);
+    mem_free(check.snapshots.items);
+    return err;
+}
+
+/* ---- a data folder ---- */
+
+/* Walks a checkpoint file: is each line well, and is its partition here? */
+struct line_check {
+    struct log_verify *verify;
+    const char *data_folder;
+    const char *path;
+    bool is_in_use;
+};
+
+static int check_line(void *context, const struct checkpoint_line *line)
+{
+    struct line_check *check = context;
+    int64_t partition, offset;
+    char folder[PATH_MAX];
+    bool exists = true;
+    if (checkpoint_number(line->columns[1], 0, &partition) != 0 ||
+        checkpoint_number(line->columns[2], 0, &offset) != 0)
+        return ERR_MALFORMED;
+    if (check->is_in_use) return 0; /* It may have been deleted just now. */
+    if (fs_path(folder, "%s/%.*s-%" PRId64, check->data_folder, line->columns[0].length,
+                line->columns[0].data, partition) != 0)
+        return ERR_MALFORMED;
+    check->verify->fs->exists(check->verify->fs, folder, &exists);
+    if (!exists) finding(check->verify, check->path, -1, offset, "its partition is not here");
+    return 0;
+}
+
+static int check_checkpoint_files(struct log_verify *verify, const char *data_folder)
+{
+    int err = 0;
+    for (int i = 0; err == 0 && i < CHECKPOINT_FILES; i++) {
+        char path[PATH_MAX];
+        err = fs_path(path, "%s/%s", data_folder, checkpoint_names[i]);
+        struct line_check check = { verify, data_folder, path, log_is_in_use(data_folder) };
+        if (err == 0) err = checkpoint_read(verify->fs, path, 3, check_line, &check);
+        if (err == ERR_MALFORMED)
+            finding(verify, path, -1, -1, "the text ends early, goes on, or is no checkpoint");
+        if (err == ERR_NOT_FOUND || err == ERR_MALFORMED) err = 0;
+    }
+    return err;
+}
+
+static int check_vote(struct log_verify *verify, const char *data_folder)
+{
+    char path[PATH_MAX];
+    char *data = NULL;
+    size_t length = 0;
+    int err = fs_path(path, "%s/" VOTE_FILE, data_folder);
+    if (err == 0) err = fs_read_file(verify->fs, path, VOTE_BYTES_MAX, &data, &length);
+    if (err == 0 && !log_meta_vote(NULL, data, length))
+        finding(verify, path, -1, -1, "a copy of the vote is damaged");
+    mem_free(data);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static int verify_subfolder(struct log_verify *verify, const char *data_folder, const char *name)
+{
+    char folder[PATH_MAX];
+    struct str topic;
+    int32_t partition;
+    int err = fs_path(folder, "%s/%s", data_folder, name);
+    if (err == 0 && data_dir_parse_folder(str_from(name), &topic, &partition))
+        return verify_partition(verify, folder, str_from(name));
+    if (ends_with(name, "-delete") && !log_is_in_use(data_folder))
+        finding(verify, folder, -1, -1, "left over of a deleted partition");
+    else if (ends_with(name, "-stray"))
+        note(verify, data_folder, name, "put aside: it belongs to no topic that was known");
+    else if (ends_with(name, "-future"))
+        note(verify, data_folder, name, "a replica on its way from one data folder to another");
+    return err;
+}
+
+static int verify_data_folder(struct log_verify *verify, const char *data_folder,
+                              const struct log_names *folders)
+{
+    int err = check_checkpoint_files(verify, data_folder);
+    if (err == 0) err = check_vote(verify, data_folder);
+    for (size_t i = 0; err == 0 && i < folders->count && !verify->output.failed; i++) {
+        err = verify_subfolder(verify, data_folder, folders->items[i]);
+        /* Deleted meanwhile. */
+        if (err == ERR_NOT_FOUND && log_is_in_use(data_folder)) err = 0;
+    }
+    return err;
+}
+
+/* ---- which of the two it is ---- */
+
+static bool has_segments(const struct log_names *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        struct log_file_name name = log_file_name(files->items[i]);
+        if ((name.kind == LOG_FILE_BATCHES && name.base_offset >= 0) ||
+            strcmp(files->items[i], "partition.metadata") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_partition_folder(const char *data_folder, const char *name)
+{
+    char folder[PATH_MAX];
+    struct log_names files = { 0 };
+    struct str topic;
+    int32_t partition;
+    bool is_one = data_dir_parse_folder(str_from(name), &topic, &partition) &&
+                  fs_path(folder, "%s/%s", data_folder, name) == 0 &&
+                  log_names_read(&files, folder, false) == 0 && has_segments(&files);
+    log_names_close(&files);
+    return is_one;
+}
+
+static bool is_data_folder(const char *path, const struct log_names *files,
+                           const struct log_names *folders)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        enum log_file_kind kind = log_file_name(files->items[i]).kind;
+        if (kind == LOG_FILE_CHECKPOINT || kind == LOG_FILE_VOTE || kind == LOG_FILE_PROPERTIES)
+            return true;
+    }
+    for (size_t i = 0; i < folders->count; i++)
+        if (is_partition_folder(path, folders->items[i])) return true;
+    return false;
+}
+
+int log_verify_path(struct log_verify *verify, const char *path)
+{
+    struct log_names files = { 0 }, folders = { 0 };
+    char whole[PATH_MAX];
+    int err = log_names_read(&files, path, false);
+    if (err == 0) err = log_names_read(&folders, path, true);
+    if (err == 0 && realpath(path, whole) == NULL) err = ERR_IO;
+    if (err == 0 && has_segments(&files))
+        err = verify_partition(verify, whole, str_from(strrchr(whole, '/') + 1));
+    else if (err == 0 && is_data_folder(whole, &files, &folders))
+        err = verify_data_folder(verify, whole, &folders);
+    else if (err == 0)
+        err = ERR_MALFORMED;
+    log_names_close(&files);
+    log_names_close(&folders);
+    return err;
+}
+
+void log_verify_summary(struct log_verify *verify)
+{
+    struct log_output *output = &verify->output;
+    log_output_begin(output, "summary");
+    log_output_number(output, "partitions", (int64_t)verify->partitions);
+    log_output_number(output, "segments", (int64_t)verify->segments);
+    log_output_number(output, "batches", (int64_t)verify->batches);
+    log_output_number(output, "records", (int64_t)verify->record_count);
+    log_output_number(output, "bytes", (int64_t)verify->bytes);
+    log_output_number(output, "findings", (int64_t)verify->findings);
+    log_output_end(output);
+}

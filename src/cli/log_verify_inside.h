@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of log_verify share. */
+
+#ifndef CLI_LOG_VERIFY_INSIDE_H
+#define CLI_LOG_VERIFY_INSIDE_H
+
+#include "epoch_history.h"
+#include "log_files.h"
+#include "log_verify.h"
+#include "producer_history.h"
+#include "record_batch.h"
+
+struct offset_list {
+    int64_t *items; /* Ascending. */
+    size_t count, capacity;
+};
+
+/* One partition, from its first segment to its last. */
+struct partition_check {
+    struct log_verify *verify;
+    const char *folder;
+    bool is_in_use;
+    bool is_metadata;
+    bool was_clean;
+
+    /* What the data folder's checkpoints say; -1: nothing. */
+    int64_t recovery_point, log_start, high_watermark, cleaned_below;
+
+    struct offset_list logs, snapshots;
+    size_t next_snapshot; /* The first whose offset was not passed yet. */
+    struct epoch_history epochs;
+    bool has_epochs;
+    struct producer_history *producers; /* Below next_offset; NULL: too many to follow. */
+    int64_t first_offset;               /* Of the first batch; -1: none yet. */
+    int64_t next_offset;                /* Where the next batch should begin. */
+    int64_t tail_from;     /* What the next checkpoint brings is missing from here on. */
+    int32_t wrong_epoch;   /* Told of last. */
+    bool is_behind_damage; /* The next batch may begin anywhere. */
+    struct buffer data;    /* A batch. */
+    uint8_t *crc_buffer;
+};
+
+#define VERIFY_CRC_BYTES (256 * 1024)
+
+/* A line: `file` lies in the folder unless it has a slash; -1: no position, no offset. */
+void verify_finding(struct partition_check *check, const char *file, int64_t position,
+                    int64_t offset, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The name of a file of a segment. */
+void verify_name(char name[NAME_MAX + 1], int64_t base_offset, const char *suffix);
+
+/* One segment against all that is beside it. 0, or why it could not be read. */
+int verify_segment(struct partition_check *check, size_t index);
+
+/* ---- indexes: the entries of a file, one after the other (log_verify_small.c) ---- */
+
+#define ENTRY_CHUNK_BYTES 4080 /* Whole entries of either size. */
+
+struct entry_reader {
+    struct partition_check *check;
+    char name[NAME_MAX + 1];
+    size_t entry_size;
+    int fd; /* -1: there is no such file. */
+    int64_t length;
+    int64_t at; /* Position of `entry`; at the end: length. */
+    int64_t chunk_at;
+    size_t chunk_length;
+    int err;
+    uint8_t chunk[ENTRY_CHUNK_BYTES];
+};
+
+/* Opens the file and reads its first entry. A missing file is a finding. */
+int entry_reader_open(struct entry_reader *reader, struct partition_check *check,
+                      int64_t base_offset, const char *suffix, size_t entry_size);
+void entry_reader_close(struct entry_reader *reader);
+const uint8_t *entry_reader_peek(struct entry_reader *reader); /* NULL at the end. */
+void entry_reader_next(struct entry_reader *reader);
+
+/* ---- small files ---- */
+
+int verify_read_epochs(struct partition_check *check);
+/* A batch is about to be passed (NULL: the end is reached): snapshots in front of it are compared. */
+int verify_snapshots(struct partition_check *check, const struct record_batch *batch);
+void verify_epoch(struct partition_check *check, const char *file, int64_t position,
+                  const struct record_batch *batch);
+
+#endif
