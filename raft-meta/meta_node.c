@@ -357,6 +357,12 @@ const struct meta_state *meta_node_state(const struct meta_node *node)
     return &node->state;
 }
 
+int meta_node_read(struct meta_node *node, int64_t first_index, unsigned count,
+                   struct meta_entry *entries, struct arena *arena)
+{
+    return meta_log_read(node->log, first_index, count, entries, arena);
+}
+
 struct meta_changes *meta_node_changes(struct meta_node *node)
 {
     return &node->changes;

@@ -97,6 +97,10 @@ const struct meta_core *meta_node_core(const struct meta_node *node);
 const struct meta_state *meta_node_state(const struct meta_node *node);
 int64_t meta_node_now_ms(const struct meta_node *node);
 
+/* Entries of the log, as meta_log_read(). Not what is below the first or above the last index. */
+int meta_node_read(struct meta_node *node, int64_t first_index, unsigned count,
+                   struct meta_entry *entries, struct arena *arena);
+
 /* Changes of topics since the owner last cleared them. */
 struct meta_changes *meta_node_changes(struct meta_node *node);
 

@@ -133,13 +133,15 @@ static int complete_indexes(struct segment *segment)
     return err;
 }
 
-/* By (1): only what is missing beside the log is made again. */
-static int trust_segment(struct recovering *recovering, struct segment *segment,
+/* By (1): only what is missing beside the log is made again. `end` is where the next one begins. What
+ * lies below the start is not missed: a crash while the log began anew may leave it, in any state. */
+static int trust_segment(struct recovering *recovering, struct segment *segment, int64_t end,
                          bool indexes_are_good)
 {
     struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
 
-    if (segment->size == 0 && !indexes_are_good && segment != log_active(recovering->log)) {
+    if (segment->size == 0 && !indexes_are_good && segment != log_active(recovering->log) &&
+        end > recovering->log->start_offset) {
         trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is empty, but was not",
               segment->folder, segment->base_offset);
         return ERR_CORRUPT_MESSAGE;
@@ -275,7 +277,7 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
         bool is_last = i + 1 == log->segment_count;
         int64_t end = is_last ? INT64_MAX : log->segments[i + 1]->base_offset;
         if (is_clean || end <= log->recovery_point) {
-            err = trust_segment(recovering, log->segments[i], indexes_are_good[i]);
+            err = trust_segment(recovering, log->segments[i], end, indexes_are_good[i]);
             recovering->next_offset = is_last ? log->recovery_point : end;
         } else {
             err = recover_segment(recovering, i, indexes_are_good[i]);

@@ -494,6 +494,22 @@ TEST(a_log_whose_data_ends_below_its_start_begins_anew_there)
     fixture_close(&fixture);
 }
 
+TEST(an_empty_segment_that_a_crash_left_below_the_start_is_not_missed)
+{
+    fixture_start(&fixture);
+    assert_int_equal(partition_log_restart_at(fixture.log, 1), 0);
+    fixture_append_many(&fixture, 3, 100);
+    fixture_kill_only(&fixture);
+    /* Made when the folder was, and its removal undone by the power cut. */
+    fixture_save_file(&fixture, FIRST_LOG, "", 0);
+    fixture.cut_only_from = 0;
+    fixture_reopen(&fixture);
+    assert_int_equal(partition_log_start_offset(fixture.log), 1);
+    assert_int_equal(end_offset(), 4);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 3);
+    fixture_close(&fixture);
+}
+
 /* ---- the stricter rule of the metadata log */
 
 TEST(under_the_strict_rule_what_was_acknowledged_is_never_cut)

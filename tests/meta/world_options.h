@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What kind of run, and what came of it. */
+
+#ifndef META_WORLD_OPTIONS_H
+#define META_WORLD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is done wrong on purpose, to see that the oracle finds it. */
+enum world_control {
+    WORLD_CONTROL_NONE,
+    WORLD_CONTROL_ACK_EARLY,  /* The log's fsync does nothing. */
+    WORLD_CONTROL_LOSE_VOTE,  /* The vote file's fsync does nothing. */
+    WORLD_CONTROL_LOSE_ENTRY, /* Now and then the last entry is gone after a crash. */
+};
+
+struct world_options {
+    unsigned nodes;        /* Voters at the start. */
+    bool has_disk_trouble; /* Disks are full for a while. */
+    enum world_control control;
+    bool is_verbose;
+};
+
+struct world_counts {
+    uint64_t commits, elections, crashes, power_cuts, messages, told, full;
+};
+
+#endif

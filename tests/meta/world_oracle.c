@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "arena.h"
+#include "buffer.h"
+#include "error.h"
+
+#define STATE_EVERY 16
+
+void world_oracle_open(struct world *world)
+{
+    world->oracle = (struct world_oracle){ .capacity = 1024 };
+    world->oracle.committed = mem_calloc(1024, sizeof *world->oracle.committed);
+    world->oracle.nodes = mem_calloc(WORLD_NODES, sizeof *world->oracle.nodes);
+}
+
+void world_oracle_close(struct world *world)
+{
+    mem_free(world->oracle.committed);
+    mem_free(world->oracle.nodes);
+}
+
+static struct world_oracle_node *known_of(struct world *world, const struct world_node *node)
+{
+    return &world->oracle.nodes[node->id];
+}
+
+/* ---- hashes ---- */
+
+/* Eight bytes at a time; it need not withstand anybody. */
+uint64_t world_oracle_hash(uint64_t hash, const void *data, size_t length)
+{
+    const uint8_t *at = data;
+    hash ^= length * 0x9e3779b97f4a7c15u;
+    for (; length > 0;) {
+        uint64_t word = 0;
+        size_t taken = length < sizeof word ? length : sizeof word;
+        memcpy(&word, at, taken);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+        at += taken;
+        length -= taken;
+    }
+    return hash;
+}
+
+static uint64_t hash_entry(uint64_t hash, int64_t index, const struct meta_entry *entry)
+{
+    int64_t numbers[] = { index, entry->term, (int64_t)entry->type };
+    hash = world_oracle_hash(hash, numbers, sizeof numbers);
+    if (entry->payload.length <= 0) return hash;
+    return world_oracle_hash(hash, entry->payload.data, (size_t)entry->payload.length);
+}
+
+static uint64_t hash_command(const struct meta_command *command)
+{
+    struct buffer bytes;
+    buffer_init(&bytes);
+    meta_command_encode(command, &bytes);
+    uint64_t hash = world_oracle_hash(1, bytes.data, bytes.length);
+    buffer_close(&bytes);
+    return hash;
+}
+
+/* The order in which a state gives its topics is its own (each process has another hash key). */
+static uint64_t hash_state(const struct meta_state *state)
+{
+    struct meta_topic_cursor cursor = { 0, 0 };
+    const struct meta_topic *topic;
+    int64_t numbers[] = { state->index, state->term, state->next_producer_id,
+                          (int64_t)state->topic_count, (int64_t)state->partition_count };
+    uint64_t topics = 0;
+    uint64_t hash = world_oracle_hash(1, numbers, sizeof numbers);
+    hash = world_oracle_hash(hash, state->cluster_id, strlen(state->cluster_id));
+    for (unsigned i = 0; i < meta_state_broker_count(state); i++) {
+        const struct meta_broker *broker = meta_state_broker_at(state, i);
+        struct meta_command command = { .kind = META_REGISTER_BROKER,
+                                        .as.register_broker.broker = *broker };
+        uint64_t parts[] = { hash_command(&command), (uint64_t)broker->incarnation };
+        hash = world_oracle_hash(hash, parts, sizeof parts);
+    }
+    while ((topic = meta_state_next_topic(state, &cursor)) != NULL) {
+        struct meta_command command = { .kind = META_TOPIC_CREATED,
+                                        .as.topic_created.topic = *topic };
+        topics += hash_command(&command);
+    }
+    return world_oracle_hash(hash, &topics, sizeof topics);
+}
+
+/* ---- applied ---- */
+
+void world_oracle_started(struct world *world, struct world_node *node)
+{
+    struct world_oracle_node *known = known_of(world, node);
+    known->prefix_hash = 0;
+    known->applied_index = 0;
+    known->term_of_life = 0;
+}
+
+static struct world_committed *committed_at(struct world *world, int64_t index)
+{
+    struct world_oracle *oracle = &world->oracle;
+    if (index >= oracle->capacity) {
+        oracle->capacity *= 2;
+        oracle->committed = mem_realloc(oracle->committed,
+                                        (size_t)oracle->capacity * sizeof *oracle->committed);
+    }
+    return &oracle->committed[index];
+}
+
+static void check_state(struct world *world, struct world_node *node, int64_t index, bool is_first)
+{
+    struct world_committed *committed = committed_at(world, index);
+    uint64_t hash = hash_state(meta_node_state(node->meta));
+    if (is_first)
+        committed->state_hash = hash;
+    else if (committed->state_hash != hash)
+        world_fail(world, "node %u: another state at index %" PRId64, node->id, index);
+}
+
+/* By (1), (4), (5). */
+void world_oracle_applied(struct world *world, struct world_node *node, int64_t index,
+                          const struct meta_entry *entry)
+{
+    struct world_oracle *oracle = &world->oracle;
+    struct world_oracle_node *known = known_of(world, node);
+    if (index != known->applied_index + 1)
+        world_fail(world, "node %u applies %" PRId64 " after %" PRId64, node->id, index,
+                   known->applied_index);
+    known->applied_index = index;
+    known->prefix_hash = hash_entry(known->prefix_hash, index, entry);
+    struct world_committed *committed = committed_at(world, index);
+    bool is_first = index > oracle->last_index;
+    if (is_first && index != oracle->last_index + 1)
+        world_fail(world, "node %u: index %" PRId64 " is committed before %" PRId64, node->id,
+                   index, oracle->last_index + 1);
+    if (is_first) {
+        oracle->last_index = index;
+        *committed = (struct world_committed){
+            .prefix_hash = known->prefix_hash,
+            .term = entry->term,
+            .committed_in = meta_core_term(meta_node_core(node->meta)),
+        };
+        world->counts.commits++;
+    } else if (committed->prefix_hash != known->prefix_hash) {
+        world_fail(world,
+                   "node %u applies another entry or past at index %" PRId64 ": term %" PRId64
+                   ", first committed with term %" PRId64,
+                   node->id, index, entry->term, committed->term);
+    }
+    if (index % STATE_EVERY == 0) check_state(world, node, index, is_first);
+}
+
+/* ---- terms, votes, leaders ---- */
+
+static bool check_term(struct world *world, struct world_node *node)
+{
+    struct world_oracle_node *known = known_of(world, node);
+    int64_t term = meta_core_term(meta_node_core(node->meta));
+    if (term < known->term)
+        world_fail(world, "node %u: term %" PRId64 " after term %" PRId64, node->id, term,
+                   known->term);
+    if (term >= WORLD_TERMS) world_fail(world, "node %u: terms run away: %" PRId64, node->id, term);
+    if (world->has_failed) return false;
+    known->term = term;
+    return true;
+}
+
+static void note_vote(struct world *world, struct world_node *node, int64_t term, int32_t candidate)
+{
+    if (term < 0 || term >= WORLD_TERMS) return;
+    int32_t *vote = &known_of(world, node)->votes[term];
+    if (*vote != 0 && *vote != candidate + 1)
+        world_fail(world, "node %u votes for node %d and node %d in term %" PRId64, node->id,
+                   *vote - 1, candidate, term);
+    *vote = candidate + 1;
+}
+
+/* By (3) and (4): what others may have seen counts. */
+void world_oracle_sent(struct world *world, struct world_node *node,
+                       const struct meta_message *message)
+{
+    if (!check_term(world, node)) return;
+    if (meta_message_check(message) != 0)
+        world_fail(world, "node %u sends what makes no sense", node->id);
+    if (message->type == META_MESSAGE_VOTE && !message->as.vote.is_pre_vote)
+        note_vote(world, node, message->term, message->as.vote.candidate);
+    if (message->type == META_MESSAGE_VOTE_RESULT && message->as.vote_result.is_granted &&
+        !message->as.vote_result.is_pre_vote)
+        note_vote(world, node, message->term, message->to);
+}
+
+/* By (2). What it has applied itself was compared then. */
+static void check_complete(struct world *world, struct world_node *node, int64_t term)
+{
+    int64_t index = known_of(world, node)->applied_index + 1;
+    for (; index <= world->oracle.last_index && !world->has_failed; index++) {
+        struct meta_entry entry = { 0 };
+        struct arena arena;
+        const struct world_committed *committed = committed_at(world, index);
+        if (committed->committed_in >= term) continue;
+        arena_init(&arena, NULL, 0, SIZE_MAX);
+        int err = meta_node_read(node->meta, index, 1, &entry, &arena);
+        if (err != 0 || entry.term != committed->term)
+            world_fail(world,
+                       "node %u is elected in term %" PRId64 " without the entry at %" PRId64
+                       " that was committed with term %" PRId64 " (it has term %" PRId64 ")",
+                       node->id, term, index, committed->term, err != 0 ? -1 : entry.term);
+        arena_close(&arena);
+    }
+}
+
+void world_oracle_role_changed(struct world *world, struct world_node *node)
+{
+    static const char *const names[] = { "follows", "is a candidate", "leads" };
+    const struct meta_core *core = meta_node_core(node->meta);
+    enum meta_core_role role = meta_core_role(core);
+    int64_t term = meta_core_term(core);
+    world_tell(world, "node %u %s, term %" PRId64 ", leader %d, last %" PRId64 ", applied %" PRId64,
+               node->id, names[role], term, meta_core_leader(core), meta_core_last_index(core),
+               meta_core_applied_index(core));
+    if (!check_term(world, node) || role != META_LEADER) return;
+    int32_t *leader = &world->oracle.leaders[term];
+    if (*leader == (int32_t)node->id + 1) return;
+    if (*leader != 0)
+        world_fail(world, "node %d and node %u lead in term %" PRId64, *leader - 1, node->id, term);
+    *leader = (int32_t)node->id + 1;
+    world->counts.elections++;
+    check_complete(world, node, term);
+}
+
+/* By (6). */
+static bool may_be_for_space(const struct world *world, const struct world_node *node, int err)
+{
+    return world->options.has_disk_trouble && node->is_disk_full &&
+           (err == ERR_NO_SPACE || err == ERR_KAFKA_STORAGE_ERROR);
+}
+
+void world_oracle_failed(struct world *world, struct world_node *node, int err, const char *why)
+{
+    world_tell(world, "node %u fails: %s", node->id, why);
+    if (may_be_for_space(world, node, err))
+        world->counts.full++;
+    else
+        world_fail(world, "node %u fails: %s: %s", node->id, error_name(err), why);
+}
+
+void world_oracle_refused(struct world *world, struct world_node *node, int err, const char *why)
+{
+    if (may_be_for_space(world, node, err)) {
+        world->counts.full++;
+    } else if (world->options.control != WORLD_CONTROL_NONE && err == ERR_CORRUPT_MESSAGE) {
+        node->is_out_for_good = true; /* It has seen what was done to it; do the others? */
+    } else {
+        world_fail(world, "node %u does not start: %s: %s", node->id, error_name(err), why);
+    }
+}
+
+/* ---- the end ---- */
+
+bool world_oracle_all_equal(struct world *world, char *why, size_t why_size)
+{
+    const struct world_oracle *oracle = &world->oracle;
+    const struct world_node *equal = NULL;
+    for (unsigned id = 0; id < world->node_count; id++) {
+        struct world_node *node = &world->nodes[id];
+        struct world_oracle_node *known = known_of(world, node);
+        if (node->is_out_for_good) continue;
+        if (!world_node_is_up(node)) {
+            snprintf(why, why_size, "node %u is down", id);
+            return false;
+        }
+        if (known->applied_index != oracle->last_index) {
+            snprintf(why, why_size, "node %u has applied %" PRId64 " of %" PRId64, id,
+                     known->applied_index, oracle->last_index);
+            return false;
+        }
+        uint64_t hash = hash_state(meta_node_state(node->meta));
+        if (equal == NULL) equal = node;
+        if (hash != hash_state(meta_node_state(equal->meta)))
+            world_fail(world, "node %u and node %u have other states at %" PRId64, id, equal->id,
+                       oracle->last_index);
+    }
+    return true;
+}
