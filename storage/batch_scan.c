@@ -79,6 +79,18 @@ int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t
     return 0;
 }
 
+int batch_scan_load(struct batch_scan *scan, struct record_batch *batch, int64_t position,
+                    uint8_t *buffer, size_t buffer_size)
+{
+    size_t got = 0;
+
+    if (batch->size > buffer_size) return ERR_LIMIT;
+    int err = read_at(scan, buffer, batch->size, position, &got);
+    if (err == 0 && got < batch->size) err = ERR_CORRUPT_MESSAGE;
+    if (err == 0) batch->data = buffer;
+    return err;
+}
+
 int batch_scan_check_crc(struct batch_scan *scan, const struct record_batch *batch,
                          int64_t position, uint8_t *buffer, size_t buffer_size)
 {

@@ -37,6 +37,11 @@ void batch_scan_init(struct batch_scan *scan, struct fs *fs, int fd, int64_t pos
  * stays); ERR_NEEDS_IO, ERR_IO, … */
 int batch_scan_next(struct batch_scan *scan, struct record_batch *batch, int64_t *position);
 
+/* Reads all of a batch that batch_scan_next() returned into `buffer`, and lets it lie there. ERR_LIMIT if
+ * it is larger than that; its content may be anything. */
+int batch_scan_load(struct batch_scan *scan, struct record_batch *batch, int64_t position,
+                    uint8_t *buffer, size_t buffer_size);
+
 /* Reads all of a batch that batch_scan_next() returned, through `buffer`, and compares its CRC.
  * ERR_CORRUPT_MESSAGE if it is wrong. */
 int batch_scan_check_crc(struct batch_scan *scan, const struct record_batch *batch,

@@ -78,6 +78,8 @@ void log_free(struct partition_log *log)
     mem_free(log->segments);
     mem_free(log->removed);
     epoch_history_close(&log->epochs);
+    ended_transactions_close(&log->ended);
+    ended_transactions_close(&log->replayed);
     producer_history_close(log->producers);
     pthread_mutex_destroy(&log->lock);
     pthread_mutex_destroy(&log->flush_lock);
@@ -148,11 +150,6 @@ int64_t partition_log_end_offset(const struct partition_log *log)
 int64_t partition_log_flushed_offset(const struct partition_log *log)
 {
     return read_offset(log, &log->flushed_offset);
-}
-
-int64_t partition_log_first_open_offset(const struct partition_log *log)
-{
-    return read_offset(log, &log->first_open_offset);
 }
 
 int64_t partition_log_size_bytes(const struct partition_log *log)

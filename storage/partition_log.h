@@ -24,6 +24,7 @@
 #include "producer_history.h"
 #include "record_batch.h"
 #include "topic_settings.h"
+#include "txn_index.h"
 #include "uuid.h"
 
 struct partition_log;
@@ -66,9 +67,10 @@ void partition_log_set_settings(struct partition_log *log, const struct topic_se
 
 struct log_append {
     struct log_append *next;
-    uint8_t *data;             /* One batch, checked; its offset and epoch are set in place. */
-    struct record_batch batch; /* Its header, as record_batch_validate() filled it in. */
-    bool from_client;          /* Check producer epoch and sequence; give it the next offsets.
+    uint8_t *data;                  /* One batch, checked; its offset and epoch are set in place. */
+    struct record_batch batch;      /* Its header, as record_batch_validate() filled it in. */
+    struct ended_transaction ended; /* The log's own. */
+    bool from_client;               /* Check producer epoch and sequence; give it the next offsets.
                                 * Otherwise it is a replica's: the offsets in it must fit. */
     /* The answer: */
     int err;
@@ -93,8 +95,6 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
 int64_t partition_log_start_offset(const struct partition_log *log);
 int64_t partition_log_end_offset(const struct partition_log *log);
 int64_t partition_log_flushed_offset(const struct partition_log *log); /* All below is on disk. */
-int64_t partition_log_first_open_offset(
-    const struct partition_log *log);                      /* Transaction; -1: none */
 int partition_log_failed(const struct partition_log *log); /* 0, or the remembered error. */
 int64_t partition_log_size_bytes(const struct partition_log *log);
 
@@ -114,6 +114,25 @@ struct log_read {
  * much. 0, ERR_OFFSET_OUT_OF_RANGE (below the start, above the end), ERR_NEEDS_IO, ERR_NO_MEMORY,
  * ERR_KAFKA_STORAGE_ERROR (also if the log failed: what cannot be made durable is not shown). */
 int partition_log_read(struct partition_log *log, struct log_read *read);
+
+/* First offset of the oldest transaction that is open, or ended with a marker that is not below the high
+ * watermark; -1: none. Consumers of committed records must not go beyond it. Any thread; high watermarks
+ * do not go back. */
+int64_t partition_log_first_unstable_offset(struct partition_log *log, int64_t high_watermark);
+
+struct log_aborted {
+    int64_t from_offset;  /* Records from here on … */
+    int64_t below_offset; /* … and below it, none of them in an open transaction. */
+    size_t limit;         /* More are refused. */
+    bool may_block;
+    /* The answer, by first offset; release it after a success. */
+    struct aborted_list list;
+};
+
+/* Which aborted transactions must a consumer of those records be told of? ERR_LIMIT: ask for less;
+ * ERR_NEEDS_IO, ERR_NO_MEMORY, ERR_KAFKA_STORAGE_ERROR. Any thread. */
+int partition_log_aborted(struct partition_log *log, struct log_aborted *wanted);
+void log_aborted_release(struct log_aborted *wanted);
 
 struct log_position {
     int64_t offset;    /* -1: none such. */

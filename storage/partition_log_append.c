@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "partition_log_inside.h"
+#include "segment_aborted.h"
 #include "trace.h"
 
 #define RUN_MAX 256 /* Well below the system's limit for one write. */
@@ -29,6 +30,7 @@ struct run {
     int64_t bytes;
     int64_t next_offset;
     int32_t last_epoch;
+    int aborted; /* Transactions that batches of the run end so. */
     bool has_new_epoch;
     bool has_producer;
 };
@@ -38,12 +40,14 @@ static void refuse(struct log_append *append, int err)
     append->err = err;
     append->is_repeat = false;
     append->base_offset = append->last_offset = append->append_time_ms = -1;
+    append->ended.producer_id = -1;
 }
 
 static void run_start(struct run *run)
 {
     run->count = 0;
     run->bytes = 0;
+    run->aborted = 0;
     run->next_offset = run->log->end_offset;
     run->last_epoch = epoch_history_last(&run->log->epochs);
     run->has_new_epoch = false;
@@ -77,8 +81,11 @@ static void run_publish(struct run *run)
     pthread_mutex_lock(&log->lock);
     for (int i = 0; i < run->count; i++) {
         const struct record_batch *batch = &run->batches[i]->batch;
+        const struct ended_transaction *ended = &run->batches[i]->ended;
         if (epoch_history_begin(&log->epochs, batch->leader_epoch, batch->base_offset))
             log->epochs_are_dirty = true;
+        if (ended->producer_id >= 0)
+            ended_transactions_add(&log->ended, ended->first_offset, ended->last_offset);
     }
     active->size += run->bytes;
     active->top = active->newest;
@@ -87,6 +94,18 @@ static void run_publish(struct run *run)
     log->first_open_offset = producer_history_first_open(log->producers);
     segment_hint_appended(active, log->end_offset, active->size);
     pthread_mutex_unlock(&log->lock);
+}
+
+/* Before the marker can be seen: who sees it finds what it ended. */
+static void note_aborted(struct segment *active, const struct ended_transaction *ended)
+{
+    if (ended->producer_id < 0 || !ended->is_aborted) return;
+    segment_aborted_append(active, &(struct aborted_transaction){
+                                       .producer_id = ended->producer_id,
+                                       .first_offset = ended->first_offset,
+                                       .last_offset = ended->last_offset,
+                                       .last_stable_offset = ended->last_stable_offset,
+                                   });
 }
 
 /* Writes what has been gathered and starts anew. */
@@ -106,6 +125,7 @@ static void run_write(struct run *run)
             const struct record_batch *batch = &run->batches[i]->batch;
             err = segment_index_batch(active, batch, position, log->settings.index_interval_bytes);
             position += (int64_t)batch->size;
+            note_aborted(active, &run->batches[i]->ended);
         }
         if (err == 0)
             run_publish(run);
@@ -191,6 +211,21 @@ static int reserve_epoch(struct run *run, int32_t epoch)
     return err;
 }
 
+/* Which transaction does the batch end? If it was aborted, there must be room to say so. */
+static int prepare_end(struct run *run, struct log_append *append)
+{
+    int err = producer_history_ends(run->log->producers, &append->batch, &append->ended);
+
+    if (err != 0 || append->ended.producer_id < 0) return err;
+    if (!append->ended.is_aborted) return 0;
+    err = segment_aborted_reserve(log_active(run->log), (size_t)run->aborted + 1, run->may_block);
+    if (err == 0) run->aborted++;
+    if (err == 0 || err == ERR_NEEDS_IO || err == ERR_NO_MEMORY) return err;
+    run->refuse_rest = true;
+    return err == ERR_NO_SPACE ? ERR_KAFKA_STORAGE_ERROR
+                               : log_fail(run->log, err, "writing a transaction index");
+}
+
 /* Is it a batch that may follow what is there? Fills in the answer if not. */
 static bool is_acceptable(struct run *run, struct log_append *append)
 {
@@ -268,6 +303,8 @@ static int take(struct run *run, struct log_append *append)
     int err = make_room(run, batch);
     if (err != 0) return err;
     if (!run->refuse_rest) append->err = reserve_epoch(run, batch->leader_epoch);
+    if (!run->refuse_rest && append->err == 0) append->err = prepare_end(run, append);
+    if (append->err == ERR_NEEDS_IO) return ERR_NEEDS_IO;
     if (!run->refuse_rest && append->err == 0)
         append->err = producer_history_add(run->log->producers, batch);
     if (run->refuse_rest)
@@ -284,7 +321,8 @@ static int get_ready(struct run *run)
     int err = 0;
 
     if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
-    if (log->producers_are_stale) err = run->may_block ? log_reload_producers(log) : ERR_NEEDS_IO;
+    if (log->producers_are_stale)
+        err = run->may_block ? log_reload_producers(log, log->end_offset) : ERR_NEEDS_IO;
     if (err == 0) err = segment_prepare_append(log_active(log), run->may_block);
     if (err == 0) err = segment_load_first_timestamp(log_active(log), run->may_block);
     if (err != 0 && err != ERR_NEEDS_IO && err != ERR_NO_MEMORY && err != ERR_NO_SPACE)

@@ -121,7 +121,7 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err == 0) err = cut_active(log, offset, position);
     if (err == 0) err = log_remove_snapshots(log, -1, offset);
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_producers(log);
+    if (err == 0) err = log_reload_producers(log, offset);
     /* The epochs' file may wait for the next checkpoint: above the recovery point it is not believed. */
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
@@ -167,7 +167,7 @@ static int restart_locked(struct partition_log *log, int64_t offset)
         err = log_remove_snapshots(log, -1, -1);
     }
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_producers(log);
+    if (err == 0) err = log_reload_producers(log, offset);
     return err == 0 ? 0 : log_fail(log, err, "beginning anew");
 }
 

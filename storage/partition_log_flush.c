@@ -264,7 +264,7 @@ static int write_derived(struct partition_log *log)
     struct segment *active = log_active(log);
     int64_t end_offset = log->end_offset;
 
-    int err = log->producers_are_stale ? log_reload_producers(log) : 0;
+    int err = log->producers_are_stale ? log_reload_producers(log, end_offset) : 0;
     if (err == 0 && active->size > 0) err = segment_prepare_append(active, true);
     if (err == 0 && active->size > 0) err = segment_finish_time_index(active);
     if (err == 0) err = segment_write_indexes(active, true);

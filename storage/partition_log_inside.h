@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "ended_transactions.h"
 #include "epoch_history.h"
 #include "partition_log.h"
 #include "segment.h"
@@ -30,6 +31,9 @@ struct partition_log {
     /* The writer's. */
     struct producer_history *producers;
     bool producers_are_stale; /* They know of batches that were not written: read them again. */
+    struct ended_transactions replayed; /* Takes the place of `ended` when a replay is done. */
+    int64_t
+        aborted_from; /* A replay adds what was aborted from here on to the transaction indexes. */
 
     pthread_mutex_t flush_lock;
     int64_t recovery_point;
@@ -48,7 +52,8 @@ struct partition_log {
     int64_t start_offset;
     int64_t end_offset;
     int64_t flushed_offset;
-    int64_t first_open_offset;
+    int64_t first_open_offset;       /* Of the transactions that are open; -1: none is. */
+    struct ended_transactions ended; /* Those that the high watermark may not have passed. */
     int64_t size_bytes;
     int failed;
     unsigned cuts; /* Counts truncations: a search that one overtook is done again. */
@@ -93,9 +98,18 @@ int log_write_snapshot(struct partition_log *log, int64_t offset, bool sync);
 /* Removes the snapshots of offsets below `from` and above `to`. */
 int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);
 
-/* Reads the producers' state anew: the newest good snapshot at or below the end, then the headers of
+/* Reads the producers' state anew: the newest good snapshot at or below `at_most`, then the headers of
  * what was appended since. Writer. Blocks. */
-int log_reload_producers(struct partition_log *log);
+int log_reload_producers(struct partition_log *log, int64_t at_most);
+
+/* The last step of opening: producers, and the transaction indexes of the segments in which something was
+ * aborted. `bases`: of the files that are there; is_lost[i]: so it is with other indexes of segment i.
+ * Blocks. */
+int log_recover_transactions(struct partition_log *log, const int64_t *bases, size_t count,
+                             bool *is_lost);
+
+/* A replay met an end marker. */
+int log_replay_ended(struct partition_log *log, const struct ended_transaction *ended);
 
 /* Walks the batch headers from the one that holds `from_offset` to the end. Writer. Blocks. */
 int log_walk_headers(struct partition_log *log, int64_t from_offset,
@@ -103,9 +117,10 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
                      int64_t *bytes_read);
 
 /* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
- * Blocks. */
+ * *indexes_are_lost, for each: those of offsets and times had to be made again. Blocks. */
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
-                      int64_t cut_only_from, struct partition_log_recovery *recovery);
+                      int64_t cut_only_from, struct partition_log_recovery *recovery,
+                      bool *indexes_are_lost);
 
 /* Epochs from their file up to the recovery point, from batch headers above it. Blocks. */
 int log_load_epochs(struct partition_log *log, int64_t *bytes_read);

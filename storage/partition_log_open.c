@@ -44,10 +44,18 @@ static int compare_offsets(const void *a, const void *b)
 struct content {
     struct offsets logs;
     struct offsets indexes; /* Bases of .index files. */
+    struct offsets aborted; /* Bases of .txnindex files. */
     bool has_leftovers;     /* Files that were on their way out. */
     int64_t last_snapshot;  /* -1: none. */
     bool has_swap;          /* Kafka died while it replaced segments by a compacted one. */
 };
+
+static void content_close(struct content *content)
+{
+    mem_free(content->logs.values);
+    mem_free(content->indexes.values);
+    mem_free(content->aborted.values);
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -59,7 +67,8 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_leftover(const char *name)
 {
-    return ends_with(name, ".deleted") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0;
+    return ends_with(name, ".deleted") || ends_with(name, ".txnindex.tmp") ||
+           strcmp(name, "leader-epoch-checkpoint.tmp") == 0;
 }
 
 static int note_entry(void *context, const struct fs_entry *entry)
@@ -73,6 +82,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
     if (ends_with(entry->name, ".swap")) content->has_swap = true;
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
     if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
+    if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
     if (base > content->last_snapshot && strcmp(suffix, ".snapshot") == 0)
         content->last_snapshot = base;
     return 0;
@@ -188,8 +198,7 @@ static bool has_no_log(struct fs *fs, const char *folder)
     bool is_known = fs->list(fs, folder, note_entry, &content) == 0;
     bool has_none = is_known && content.logs.count == 0;
 
-    mem_free(content.logs.values);
-    mem_free(content.indexes.values);
+    content_close(&content);
     return has_none;
 }
 
@@ -235,6 +244,9 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     log->partition = options->partition;
     log->settings = options->settings;
     log->snapshot_offset = log->first_open_offset = -1;
+    log->aborted_from = INT64_MAX;
+    ended_transactions_init(&log->ended);
+    ended_transactions_init(&log->replayed);
     pthread_mutex_init(&log->flush_lock, NULL);
     pthread_mutex_init(&log->lock, NULL);
     epoch_history_init(&log->epochs);
@@ -269,13 +281,14 @@ static void load_checkpoints(struct partition_log *log)
 }
 
 static int open_content(struct partition_log *log, const struct content *content,
-                        int64_t cut_only_from, struct partition_log_recovery *recovery)
+                        int64_t cut_only_from, struct partition_log_recovery *recovery,
+                        bool *indexes_are_lost)
 {
     if (content->logs.count == 0) return create_first_segment(log);
     int err = find_lost_segment(log, content);
     if (err == 0)
         err = log_open_segments(log, content->logs.values, content->logs.count, cut_only_from,
-                                recovery);
+                                recovery, indexes_are_lost);
     if (err == 0 && log->start_offset < log->segments[0]->base_offset)
         log->start_offset = log->segments[0]->base_offset;
     return err;
@@ -301,19 +314,26 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
                     struct partition_log_recovery *recovery)
 {
     struct content content = { .last_snapshot = -1 };
+    bool *are_lost = NULL; /* Of the indexes of each segment. */
 
     int err = look_into_folder(log, &content);
-    if (err == 0) err = open_content(log, &content, cut_only_from, recovery);
+    if (err == 0) {
+        are_lost = mem_calloc(content.logs.count + 1, sizeof *are_lost);
+        if (are_lost == NULL) err = ERR_NO_MEMORY;
+    }
+    if (err == 0) err = open_content(log, &content, cut_only_from, recovery, are_lost);
     if (err == 0) err = check_end(log, cut_only_from);
     if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
     if (err == 0 && content.last_snapshot > log->end_offset)
         err = log_remove_snapshots(log, -1, log->end_offset);
-    if (err == 0) err = log_reload_producers(log);
+    if (err == 0)
+        err = log_recover_transactions(log, content.aborted.values, content.aborted.count,
+                                       are_lost);
     /* All that is left lies below the start: nothing of it is wanted. */
     if (err == 0 && log->start_offset > log->end_offset)
         err = partition_log_restart_at(log, log->start_offset);
-    mem_free(content.logs.values);
-    mem_free(content.indexes.values);
+    mem_free(are_lost);
+    content_close(&content);
     return err;
 }
 

@@ -266,7 +266,7 @@ static bool is_in_order_as_it_is(const struct partition_log *log)
            (log->recovery_point == active->base_offset) == (active->size == 0);
 }
 
-static int bring_in_order(struct recovering *recovering, const bool *indexes_are_good)
+static int bring_in_order(struct recovering *recovering, const bool *indexes_are_lost)
 {
     struct partition_log *log = recovering->log;
     bool is_clean = is_in_order_as_it_is(log);
@@ -277,10 +277,10 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
         bool is_last = i + 1 == log->segment_count;
         int64_t end = is_last ? INT64_MAX : log->segments[i + 1]->base_offset;
         if (is_clean || end <= log->recovery_point) {
-            err = trust_segment(recovering, log->segments[i], end, indexes_are_good[i]);
+            err = trust_segment(recovering, log->segments[i], end, !indexes_are_lost[i]);
             recovering->next_offset = is_last ? log->recovery_point : end;
         } else {
-            err = recover_segment(recovering, i, indexes_are_good[i]);
+            err = recover_segment(recovering, i, !indexes_are_lost[i]);
         }
     }
     log->end_offset = log->flushed_offset = recovering->next_offset;
@@ -307,7 +307,8 @@ static void close_files(struct partition_log *log)
 }
 
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
-                      int64_t cut_only_from, struct partition_log_recovery *recovery)
+                      int64_t cut_only_from, struct partition_log_recovery *recovery,
+                      bool *indexes_are_lost)
 {
     struct recovering recovering = {
         .log = log,
@@ -315,20 +316,19 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .cut_only_from = cut_only_from,
     };
     int64_t now_ms = clock_wall_ms(log->clock);
-    bool *indexes_are_good = mem_calloc(count, sizeof *indexes_are_good);
-    int err = indexes_are_good == NULL ? ERR_NO_MEMORY : 0;
+    int err = 0;
 
     for (size_t i = 0; i < count && err == 0; i++) {
         struct segment *segment = NULL;
+        bool are_good = false;
         err = log_reserve_segment(log);
         if (err == 0)
-            err = segment_open(&segment, log->fs, log->folder, bases[i], now_ms,
-                               &indexes_are_good[i]);
+            err = segment_open(&segment, log->fs, log->folder, bases[i], now_ms, &are_good);
+        indexes_are_lost[i] = !are_good;
         if (err == 0) log->segments[log->segment_count++] = segment;
     }
-    if (err == 0) err = bring_in_order(&recovering, indexes_are_good);
+    if (err == 0) err = bring_in_order(&recovering, indexes_are_lost);
     mem_free(recovering.buffer);
-    mem_free(indexes_are_good);
     close_files(log);
     return err;
 }

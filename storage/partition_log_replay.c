@@ -9,12 +9,28 @@
 #include "error.h"
 #include "partition_log_inside.h"
 
-#define EPOCHS_MAX_BYTES (16 << 20)
+#define EPOCHS_MAX_BYTES  (16 << 20)
+#define CONTROL_MAX_BYTES (64 << 10) /* An end marker takes 78. */
+
+/* Of a control batch more than its header is wanted. One that cannot be an end marker keeps its header
+ * only, as a batch without records. */
+static int load_control(struct batch_scan *scan, struct record_batch *batch, int64_t position,
+                        uint8_t **buffer)
+{
+    if ((batch->attributes & BATCH_CONTROL) == 0 || batch->producer_id < 0) return 0;
+    if (*buffer == NULL && (*buffer = mem_alloc(CONTROL_MAX_BYTES)) == NULL) return ERR_NO_MEMORY;
+    int err = batch_scan_load(scan, batch, position, *buffer, CONTROL_MAX_BYTES);
+    if (err != ERR_LIMIT) return err;
+    batch->size = RECORD_BATCH_HEADER_SIZE;
+    batch->record_count = 0;
+    return 0;
+}
 
 int log_walk_headers(struct partition_log *log, int64_t from_offset,
                      int (*each)(struct partition_log *log, const struct record_batch *batch),
                      int64_t *bytes_read)
 {
+    uint8_t *buffer = NULL;
     int err = 0;
 
     if (from_offset >= log->end_offset) return 0;
@@ -33,6 +49,7 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
         if (err == 0) batch_scan_init(&scan, log->fs, fd, position, view.size, true);
         while (err == 0) {
             err = batch_scan_next(&scan, &batch, &position);
+            if (err == 0) err = load_control(&scan, &batch, position, &buffer);
             if (err == 0)
                 err = each(log, &batch);
             else
@@ -42,6 +59,7 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
         /* Below the recovery point the disk may have lost something: what is left counts. */
         if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = 0;
     }
+    mem_free(buffer);
     return err;
 }
 
@@ -82,7 +100,11 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
 
 static int add_producer(struct partition_log *log, const struct record_batch *batch)
 {
-    return producer_history_add(log->producers, batch);
+    struct ended_transaction ended;
+
+    int err = producer_history_ends(log->producers, batch, &ended);
+    if (err == 0) err = producer_history_add(log->producers, batch);
+    return err != 0 ? err : log_replay_ended(log, &ended);
 }
 
 struct snapshot_search {
@@ -115,10 +137,10 @@ static int read_snapshot(struct partition_log *log, int64_t offset)
     return err == ERR_LIMIT ? ERR_CORRUPT_MESSAGE : err;
 }
 
-/* The newest good snapshot at or below the end; *from is its offset, or the log's start. */
-static int load_snapshot(struct partition_log *log, int64_t *from)
+/* The newest good snapshot at or below `at_most`; *from is its offset, or the log's start. */
+static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *from)
 {
-    struct snapshot_search search = { log->end_offset, log->end_offset };
+    struct snapshot_search search = { at_most, at_most };
     int err;
 
     producer_history_clear(log->producers);
@@ -139,19 +161,37 @@ static int load_snapshot(struct partition_log *log, int64_t *from)
     return 0;
 }
 
-int log_reload_producers(struct partition_log *log)
+/* What ended below `from` is not replayed, and may still wait for the high watermark. */
+static void begin_replay(struct partition_log *log, int64_t from)
+{
+    ended_transactions_clear(&log->replayed);
+    pthread_mutex_lock(&log->lock);
+    ended_transactions_add_below(&log->replayed, &log->ended, from);
+    pthread_mutex_unlock(&log->lock);
+}
+
+static void publish_replay(struct partition_log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    log->first_open_offset = producer_history_first_open(log->producers);
+    ended_transactions_move(&log->ended, &log->replayed);
+    pthread_mutex_unlock(&log->lock);
+}
+
+int log_reload_producers(struct partition_log *log, int64_t at_most)
 {
     int64_t from = 0;
     int64_t bytes_read = 0;
 
     log->producers_are_stale = true;
-    int err = load_snapshot(log, &from);
-    if (err == 0) err = log_walk_headers(log, from, add_producer, &bytes_read);
+    int err = load_snapshot(log, at_most, &from);
+    if (err == 0) {
+        begin_replay(log, from);
+        err = log_walk_headers(log, from, add_producer, &bytes_read);
+    }
     if (err != 0) return err;
     log->producers_are_stale = false;
-    pthread_mutex_lock(&log->lock);
-    log->first_open_offset = producer_history_first_open(log->producers);
-    pthread_mutex_unlock(&log->lock);
+    publish_replay(log);
     return 0;
 }
 

@@ -305,6 +305,7 @@ static int add_data(struct producer_history *history, struct producer *producer,
 
 struct end_marker {
     bool is_one; /* Other control records (leader changes …) say nothing of producers. */
+    bool is_abort;
     int32_t coordinator_epoch;
     int64_t timestamp;
 };
@@ -321,11 +322,44 @@ static int read_end_marker(const struct record_batch *batch, struct end_marker *
     if (err == 0 && record.key.length >= 4) {
         int16_t type = load_i16(record.key.data + 2);
         marker->is_one = type == 0 || type == 1;
+        marker->is_abort = type == 0;
         marker->timestamp = record.timestamp;
         if (record.value.length >= 6) marker->coordinator_epoch = load_i32(record.value.data + 2);
     }
     record_walk_close(walk);
     return err == ERR_NO_MEMORY ? err : 0;
+}
+
+/* First offset of the oldest transaction that another producer has open; `none` if there is none. */
+static int64_t first_open_of_others(const struct producer_history *history,
+                                    const struct producer *producer, int64_t none)
+{
+    struct list *node = history->open.next;
+
+    if (producer->open != NULL && node == &producer->open->node) node = node->next;
+    return node == &history->open ? none
+                                  : LIST_OWNER(node, struct open_transaction, node)->first_offset;
+}
+
+int producer_history_ends(const struct producer_history *history, const struct record_batch *batch,
+                          struct ended_transaction *ended)
+{
+    struct end_marker marker = { 0 };
+
+    *ended = (struct ended_transaction){ .producer_id = -1 };
+    if (batch->producer_id < 0 || (batch->attributes & BATCH_CONTROL) == 0) return 0;
+    const struct producer *producer = find(history, batch->producer_id);
+    if (producer == NULL || producer->open == NULL) return 0;
+    int err = read_end_marker(batch, &marker);
+    if (err != 0 || !marker.is_one) return err;
+    *ended = (struct ended_transaction){
+        .producer_id = producer->id,
+        .first_offset = producer->open->first_offset,
+        .last_offset = batch->base_offset,
+        .last_stable_offset = first_open_of_others(history, producer, batch->base_offset + 1),
+        .is_aborted = marker.is_abort,
+    };
+    return 0;
 }
 
 int producer_history_add(struct producer_history *history, const struct record_batch *batch)

@@ -35,8 +35,24 @@ struct producer_verdict {
 void producer_history_check(const struct producer_history *history,
                             const struct record_batch *batch, struct producer_verdict *verdict);
 
+struct ended_transaction {
+    int64_t producer_id; /* -1: none ended. */
+    int64_t first_offset;
+    int64_t last_offset; /* The marker's. */
+    int64_t
+        last_stable_offset; /* As the marker leaves it: the first offset of what is still open, or
+                                 * behind the marker. */
+    bool is_aborted;
+};
+
+/* Which transaction does this batch end, if it is added? A marker that ends none is legal. 0 or
+ * ERR_NO_MEMORY. Changes nothing. */
+int producer_history_ends(const struct producer_history *history, const struct record_batch *batch,
+                          struct ended_transaction *ended);
+
 /* Remembers a batch that is in the log at batch->base_offset (also when the log is replayed;
- * control batches end transactions). 0 or ERR_NO_MEMORY, with nothing changed. */
+ * control batches end transactions, and all of their bytes must be there). 0 or ERR_NO_MEMORY, with
+ * nothing changed. */
 int producer_history_add(struct producer_history *history, const struct record_batch *batch);
 
 /* First offset of the oldest open transaction, or -1. */

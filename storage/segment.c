@@ -9,6 +9,7 @@
 #include "checkpoint.h"
 #include "error.h"
 #include "segment.h"
+#include "segment_aborted.h"
 
 #define OFFSET_DIGITS 20
 
@@ -147,6 +148,7 @@ void segment_release(struct segment *segment)
     if (segment->fd >= 0) segment->fs->close(segment->fs, segment->fd);
     offset_index_close(&segment->offsets);
     time_index_close(&segment->times);
+    txn_index_close(segment->aborted);
     pthread_mutex_destroy(&segment->lock);
     mem_free(segment);
 }
@@ -247,6 +249,7 @@ int segment_write_indexes(struct segment *segment, bool sync)
     if (err == 0) err = index_file_write_out(&segment->offsets.file, path, sync);
     if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
     if (err == 0) err = index_file_write_out(&segment->times.file, path, sync);
+    if (err == 0) err = segment_aborted_write(segment, sync);
     return err;
 }
 
@@ -270,6 +273,7 @@ int segment_truncate(struct segment *segment, int64_t offset, int64_t position)
     if (err == 0) err = offset_index_truncate(&segment->offsets, path, offset);
     if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
     if (err == 0) err = time_index_truncate(&segment->times, path, offset);
+    if (err == 0) err = segment_aborted_truncate(segment, offset);
     segment->reserved_to = position;
     segment->indexes_are_flushed = false;
     return err;

@@ -65,6 +65,9 @@ struct segment {
 
     struct offset_index offsets;
     struct time_index times;
+
+    struct txn_index *aborted; /* Under `lock`; NULL: nothing was aborted here. segment_aborted.h */
+    bool aborted_is_rebuilt;   /* Opening: it is made anew, beside the file of that name. */
 };
 
 /* The file `<base offset in 20 digits><suffix>` in a folder. 0 or ERR_LIMIT. */

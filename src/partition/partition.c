@@ -150,9 +150,10 @@ void partition_advance_high_watermark(struct partition *partition)
 
 int64_t partition_last_stable_offset(const struct partition *partition)
 {
-    int64_t first_open = -1;
-    if (partition->log != NULL) first_open = partition_log_first_open_offset(partition->log);
-    if (first_open >= 0 && first_open < partition->high_watermark) return first_open;
+    int64_t unstable = -1;
+    if (partition->log != NULL)
+        unstable = partition_log_first_unstable_offset(partition->log, partition->high_watermark);
+    if (unstable >= 0 && unstable < partition->high_watermark) return unstable;
     return partition->high_watermark;
 }
 

@@ -150,6 +150,40 @@ int fixture_append(struct log_fixture *fixture, const struct batch_spec *spec)
     return fixture_append_as(fixture, spec, 0);
 }
 
+void marker_spec_build(const struct marker_spec *spec, int64_t base_offset, struct buffer *out)
+{
+    uint8_t key[4] = { 0 }, value[6] = { 0 };
+    struct batch_builder builder;
+
+    store_i16(key + 2, spec->is_commit);
+    store_i32(value + 2, spec->coordinator_epoch);
+    batch_builder_init(&builder);
+    builder.base_offset = base_offset;
+    builder.attributes = BATCH_CONTROL | BATCH_TRANSACTIONAL;
+    builder.producer_id = spec->producer_id;
+    builder.producer_epoch = spec->producer_epoch;
+    batch_builder_append(&builder, spec->timestamp == 0 ? FIXTURE_NOW_MS : spec->timestamp,
+                         (struct bytes){ key, 4 }, (struct bytes){ value, 6 }, NULL, 0);
+    assert_int_equal(batch_builder_finish(&builder, out), 0);
+    batch_builder_close(&builder);
+}
+
+int fixture_append_marker(struct log_fixture *fixture, const struct marker_spec *spec)
+{
+    struct buffer data;
+    struct log_append *rest;
+
+    buffer_init(&data);
+    marker_spec_build(spec, partition_log_end_offset(fixture->log), &data);
+    struct log_append append = { .data = data.data };
+    assert_int_equal(record_batch_read_header(&append.batch, data.data, data.length), 0);
+    int err = partition_log_append(fixture->log, &append, 0, clock_wall_ms(&fixture->clock.clock),
+                                   true, &rest);
+    assert_true(err == 0 && rest == NULL);
+    buffer_close(&data);
+    return append.err;
+}
+
 void fixture_append_many(struct log_fixture *fixture, int count, size_t value_bytes)
 {
     for (int i = 0; i < count; i++) {

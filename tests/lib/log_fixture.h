@@ -58,6 +58,17 @@ int fixture_append_as(struct log_fixture *fixture, const struct batch_spec *spec
                       int32_t leader_epoch);
 int fixture_append(struct log_fixture *fixture, const struct batch_spec *spec);
 
+/* Appends an end marker, as a follower does: at the end, whatever producers are known. */
+struct marker_spec {
+    int64_t producer_id;
+    int16_t producer_epoch;
+    bool is_commit;
+    int32_t coordinator_epoch;
+    int64_t timestamp; /* 0: FIXTURE_NOW_MS. */
+};
+void marker_spec_build(const struct marker_spec *spec, int64_t base_offset, struct buffer *out);
+int fixture_append_marker(struct log_fixture *fixture, const struct marker_spec *spec);
+
 /* `count` batches of one record of `value_bytes`, a millisecond apart; all must succeed. */
 void fixture_append_many(struct log_fixture *fixture, int count, size_t value_bytes);
 

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "txn_index.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "bytes.h"
+#include "error.h"
+
+#define ENTRY_VERSION 0
+#define BLOCK_ENTRIES 120 /* As many as fit into a page: written and read at once. */
+#define ENTRIES_MAX   (INT32_MAX / TXN_INDEX_ENTRY_SIZE)
+
+struct txn_index {
+    struct fs *fs;
+    int64_t base_offset;
+    pthread_mutex_t lock; /* For all that follows; not held across I/O but by the writer's. */
+    uint32_t written;     /* Entries in the file; the others wait. */
+    uint32_t waiting_count, waiting_capacity;
+    struct aborted_transaction *waiting;
+    int64_t written_last; /* Last offset of the last entry in the file, -1 none. */
+    bool is_dirty;        /* The file has changed since it was synced. */
+};
+
+int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offset)
+{
+    struct txn_index *created = mem_zalloc(sizeof *created);
+
+    if (created == NULL) return ERR_NO_MEMORY;
+    created->fs = fs;
+    created->base_offset = base_offset;
+    created->written_last = -1;
+    pthread_mutex_init(&created->lock, NULL);
+    *index = created;
+    return 0;
+}
+
+void txn_index_close(struct txn_index *index)
+{
+    if (index == NULL) return;
+    pthread_mutex_destroy(&index->lock);
+    mem_free(index->waiting);
+    mem_free(index);
+}
+
+/* ---- entries */
+
+static void put_entry(uint8_t *to, const struct aborted_transaction *aborted)
+{
+    store_i16(to, ENTRY_VERSION);
+    store_i64(to + 2, aborted->producer_id);
+    store_i64(to + 10, aborted->first_offset);
+    store_i64(to + 18, aborted->last_offset);
+    store_i64(to + 26, aborted->last_stable_offset);
+}
+
+static int get_entry(const struct txn_index *index, const uint8_t *from,
+                     struct aborted_transaction *aborted)
+{
+    *aborted = (struct aborted_transaction){
+        .producer_id = load_i64(from + 2),
+        .first_offset = load_i64(from + 10),
+        .last_offset = load_i64(from + 18),
+        .last_stable_offset = load_i64(from + 26),
+    };
+    bool is_good = load_i16(from) == ENTRY_VERSION && aborted->producer_id >= 0 &&
+                   aborted->first_offset >= 0 && aborted->first_offset <= aborted->last_offset &&
+                   aborted->last_offset >= index->base_offset && aborted->last_offset < INT64_MAX &&
+                   aborted->last_stable_offset >= 0 &&
+                   aborted->last_stable_offset <= aborted->last_offset + 1;
+    return is_good ? 0 : ERR_CORRUPT_MESSAGE;
+}
+
+/* Reads `count` entries of the file, at most a block. */
+static int read_entries(const struct txn_index *index, int fd, uint32_t first, uint32_t count,
+                        struct aborted_transaction *entries)
+{
+    uint8_t block[BLOCK_ENTRIES * TXN_INDEX_ENTRY_SIZE];
+    size_t length = (size_t)count * TXN_INDEX_ENTRY_SIZE;
+    size_t got = 0;
+
+    assert(count <= BLOCK_ENTRIES);
+    int err = index->fs->read(index->fs, fd, block, length, (int64_t)first * TXN_INDEX_ENTRY_SIZE,
+                              &got);
+    if (err == 0 && got < length) err = ERR_CORRUPT_MESSAGE;
+    for (uint32_t i = 0; i < count && err == 0; i++)
+        err = get_entry(index, block + (size_t)i * TXN_INDEX_ENTRY_SIZE, &entries[i]);
+    return err;
+}
+
+static uint32_t block_at(uint32_t first, uint32_t count)
+{
+    return count - first < BLOCK_ENTRIES ? count - first : BLOCK_ENTRIES;
+}
+
+/* ---- loading */
+
+/* (1) */
+static int check_order(const struct txn_index *index, int fd, uint32_t count, int64_t *last_offset)
+{
+    struct aborted_transaction entries[BLOCK_ENTRIES];
+    int64_t last = -1;
+    int err = 0;
+
+    for (uint32_t at = 0; at < count && err == 0; at += BLOCK_ENTRIES) {
+        uint32_t in_block = block_at(at, count);
+        err = read_entries(index, fd, at, in_block, entries);
+        for (uint32_t i = 0; i < in_block && err == 0; i++) {
+            if (entries[i].last_offset <= last) err = ERR_CORRUPT_MESSAGE;
+            last = entries[i].last_offset;
+        }
+    }
+    if (err == 0) *last_offset = last;
+    return err;
+}
+
+int txn_index_load(struct txn_index *index, const char *path)
+{
+    struct fs *fs = index->fs;
+    int64_t size = 0;
+    int64_t last_offset = -1;
+    int fd = -1;
+
+    int err = fs->open(fs, path, FS_READ, &fd);
+    if (err == 0) err = fs->size(fs, fd, &size);
+    if (err == 0 && (size % TXN_INDEX_ENTRY_SIZE != 0 || size / TXN_INDEX_ENTRY_SIZE > ENTRIES_MAX))
+        err = ERR_CORRUPT_MESSAGE;
+    uint32_t count = err == 0 ? (uint32_t)(size / TXN_INDEX_ENTRY_SIZE) : 0;
+    if (err == 0) err = check_order(index, fd, count, &last_offset);
+    if (fd >= 0) fs->close(fs, fd);
+    if (err != 0) return err;
+    index->written = count;
+    index->written_last = last_offset;
+    return 0;
+}
+
+/* ---- writing */
+
+/* Takes down the waiting entries as they are in the file. */
+static int encode_waiting(struct txn_index *index, uint8_t **bytes, uint32_t *count,
+                          int64_t *position)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&index->lock);
+    *count = index->waiting_count;
+    *position = (int64_t)index->written * TXN_INDEX_ENTRY_SIZE;
+    *bytes = *count == 0 ? NULL : mem_alloc((size_t)*count * TXN_INDEX_ENTRY_SIZE);
+    if (*count > 0 && *bytes == NULL) err = ERR_NO_MEMORY;
+    for (uint32_t i = 0; i < *count && err == 0; i++)
+        put_entry(*bytes + (size_t)i * TXN_INDEX_ENTRY_SIZE, &index->waiting[i]);
+    pthread_mutex_unlock(&index->lock);
+    return err;
+}
+
+/* The first `count` waiting entries are in the file. */
+static void note_written(struct txn_index *index, uint32_t count)
+{
+    pthread_mutex_lock(&index->lock);
+    index->written += count;
+    index->written_last = index->waiting[count - 1].last_offset;
+    index->waiting_count -= count;
+    memmove(index->waiting, index->waiting + count, index->waiting_count * sizeof *index->waiting);
+    if (index->waiting_count == 0) {
+        mem_free(index->waiting);
+        index->waiting = NULL;
+        index->waiting_capacity = 0;
+    }
+    index->is_dirty = true;
+    pthread_mutex_unlock(&index->lock);
+}
+
+int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
+{
+    struct fs *fs = index->fs;
+    uint8_t *bytes = NULL;
+    uint32_t count = 0;
+    int64_t position = 0;
+    int fd = -1;
+
+    int err = encode_waiting(index, &bytes, &count, &position);
+    pthread_mutex_lock(&index->lock);
+    bool has_work = count > 0 || (sync && index->is_dirty);
+    pthread_mutex_unlock(&index->lock);
+    if (err == 0 && has_work) err = fs->open(fs, path, FS_CREATE, &fd);
+    if (err == 0 && count > 0) {
+        struct iovec part = { bytes, (size_t)count * TXN_INDEX_ENTRY_SIZE };
+        err = fs->write(fs, fd, &part, 1, position);
+        if (err == 0) note_written(index, count);
+    }
+    if (err == 0 && sync && has_work) {
+        err = fs->sync(fs, fd);
+        pthread_mutex_lock(&index->lock);
+        if (err == 0) index->is_dirty = false;
+        pthread_mutex_unlock(&index->lock);
+    }
+    if (fd >= 0) fs->close(fs, fd);
+    mem_free(bytes);
+    return err;
+}
+
+int txn_index_reserve(struct txn_index *index, const char *path, size_t count, bool may_block)
+{
+    struct aborted_transaction *waiting = NULL;
+    int err = 0;
+
+    if (index->waiting_count >= BLOCK_ENTRIES)
+        err = may_block ? txn_index_write_out(index, path, false) : ERR_NEEDS_IO;
+    size_t wanted = index->waiting_count + count;
+    if (err != 0 || wanted <= index->waiting_capacity) return err;
+    pthread_mutex_lock(&index->lock);
+    wanted = wanted < 8 ? 8 : wanted + wanted / 2;
+    waiting = mem_realloc(index->waiting, wanted * sizeof *waiting);
+    if (waiting != NULL) {
+        index->waiting = waiting;
+        index->waiting_capacity = (uint32_t)wanted;
+    }
+    pthread_mutex_unlock(&index->lock);
+    return waiting == NULL ? ERR_NO_MEMORY : 0;
+}
+
+void txn_index_append(struct txn_index *index, const struct aborted_transaction *aborted)
+{
+    pthread_mutex_lock(&index->lock);
+    assert(index->waiting_count < index->waiting_capacity);
+    index->waiting[index->waiting_count++] = *aborted;
+    pthread_mutex_unlock(&index->lock);
+}
+
+/* ---- searching */
+
+/* How many entries of the file ended below `offset`? */
+static int count_below(const struct txn_index *index, int fd, uint32_t count, int64_t offset,
+                       uint32_t *below)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    int err = 0;
+
+    while (low < high && err == 0) {
+        struct aborted_transaction entry;
+        uint32_t middle = low + (high - low) / 2;
+        err = read_entries(index, fd, middle, 1, &entry);
+        if (err == 0 && entry.last_offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (err == 0) *below = low;
+    return err;
+}
+
+struct search {
+    int64_t from, below;
+    size_t limit;
+    struct aborted_list *list;
+    bool is_complete;
+};
+
+static int grow(struct aborted_list *list)
+{
+    size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+    struct aborted_transaction *items = mem_realloc(list->items, capacity * sizeof *items);
+
+    if (items == NULL) return ERR_NO_MEMORY;
+    list->items = items;
+    list->capacity = capacity;
+    return 0;
+}
+
+static int look_at(struct search *search, const struct aborted_transaction *entry)
+{
+    struct aborted_list *list = search->list;
+    int err = 0;
+
+    if (entry->last_offset >= search->from && entry->first_offset < search->below) {
+        if (list->count == search->limit) return ERR_LIMIT;
+        if (list->count == list->capacity) err = grow(list);
+        if (err == 0) list->items[list->count++] = *entry;
+    }
+    /* All that was open then began at or above that offset, and so did whatever came later. */
+    if (entry->last_stable_offset >= search->below) search->is_complete = true;
+    return err;
+}
+
+static int look_into_file(struct txn_index *index, const char *path, uint32_t count,
+                          struct search *search)
+{
+    struct aborted_transaction entries[BLOCK_ENTRIES];
+    uint32_t at = 0;
+    int fd = -1;
+
+    int err = index->fs->open(index->fs, path, FS_READ, &fd);
+    if (err == 0) err = count_below(index, fd, count, search->from, &at);
+    while (err == 0 && at < count && !search->is_complete) {
+        uint32_t in_block = block_at(at, count);
+        err = read_entries(index, fd, at, in_block, entries);
+        for (uint32_t i = 0; i < in_block && err == 0 && !search->is_complete; i++)
+            err = look_at(search, &entries[i]);
+        at += in_block;
+    }
+    if (fd >= 0) index->fs->close(index->fs, fd);
+    return err;
+}
+
+static int look_into_memory(struct txn_index *index, uint32_t written, struct search *search,
+                            bool *was_written)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&index->lock);
+    *was_written = index->written != written;
+    for (uint32_t i = 0;
+         !*was_written && i < index->waiting_count && err == 0 && !search->is_complete; i++)
+        err = look_at(search, &index->waiting[i]);
+    pthread_mutex_unlock(&index->lock);
+    return err;
+}
+
+int txn_index_find(struct txn_index *index, const char *path, bool may_block, int64_t from,
+                   int64_t below, size_t limit, struct aborted_list *list, bool *is_complete)
+{
+    size_t count_before = list->count;
+    bool was_written;
+    int err;
+
+    do { /* Again if entries went from memory to the file meanwhile. */
+        struct search search = { from, below, limit, list, false };
+        list->count = count_before;
+        pthread_mutex_lock(&index->lock);
+        uint32_t written = index->written;
+        bool needs_file = written > 0 && index->written_last >= from;
+        pthread_mutex_unlock(&index->lock);
+        if (needs_file && !may_block) return ERR_NEEDS_IO;
+        err = needs_file ? look_into_file(index, path, written, &search) : 0;
+        was_written = false;
+        if (err == 0 && !search.is_complete)
+            err = look_into_memory(index, written, &search, &was_written);
+        *is_complete = search.is_complete;
+    } while (err == 0 && was_written);
+    return err;
+}
+
+int txn_index_truncate(struct txn_index *index, const char *path, int64_t offset)
+{
+    struct fs *fs = index->fs;
+    struct aborted_transaction last = { .last_offset = -1 };
+    uint32_t kept = 0;
+    int fd = -1;
+
+    pthread_mutex_lock(&index->lock);
+    while (index->waiting_count > 0 &&
+           index->waiting[index->waiting_count - 1].last_offset >= offset)
+        index->waiting_count--;
+    pthread_mutex_unlock(&index->lock);
+    if (index->written == 0 || index->written_last < offset) return 0;
+    int err = fs->open(fs, path, FS_WRITE, &fd);
+    if (err == 0) err = count_below(index, fd, index->written, offset, &kept);
+    if (err == 0 && kept > 0) err = read_entries(index, fd, kept - 1, 1, &last);
+    if (err == 0) err = fs->truncate(fs, fd, (int64_t)kept * TXN_INDEX_ENTRY_SIZE);
+    if (err == 0) err = fs->sync(fs, fd);
+    if (fd >= 0) fs->close(fs, fd);
+    if (err != 0) return err;
+    pthread_mutex_lock(&index->lock);
+    index->written = kept;
+    index->written_last = last.last_offset;
+    pthread_mutex_unlock(&index->lock);
+    return 0;
+}
+
+uint32_t txn_index_count(struct txn_index *index)
+{
+    pthread_mutex_lock(&index->lock);
+    uint32_t count = index->written + index->waiting_count;
+    pthread_mutex_unlock(&index->lock);
+    return count;
+}
