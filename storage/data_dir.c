@@ -23,6 +23,10 @@
 #define LEAST_FREE_MAX     ((int64_t)256 << 20)
 #define ROOM_BYTES         ((int64_t)4 << 20)
 
+/* 8 MiB. The largest index that is usual (segment.index.bytes, 10 MiB) has 2,560 blocks, of which a search
+ * touches 12; this holds the ones where searches begin of a few hundred such. */
+#define INDEX_BLOCKS 2048
+
 static const char *const checkpoint_files[KIND_COUNT] = {
     [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
     [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
@@ -38,6 +42,8 @@ struct partition_offsets {
 
 struct data_dir {
     struct fs *fs;
+    struct file_cache *files;
+    struct block_cache *blocks;
     char *path;
     int lock_fd;
     bool was_clean;
@@ -427,6 +433,8 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     map_init(&opened->partitions);
     opened->path = mem_strdup(path);
     int err = opened->path == NULL ? ERR_NO_MEMORY : 0;
+    if (err == 0) err = file_cache_open(&opened->files, fs, file_cache_default_limit());
+    if (err == 0) err = block_cache_open(&opened->blocks, INDEX_BLOCKS);
     if (err == 0) {
         err = make_folders(fs, path);
         if (err != 0) snprintf(why, why_size, "%s cannot be made: %s", path, error_text(err));
@@ -460,6 +468,8 @@ void data_dir_close(struct data_dir *dir)
     pthread_mutex_destroy(&dir->lock);
     pthread_mutex_destroy(&dir->write_lock);
     pthread_mutex_destroy(&dir->sweep_lock);
+    file_cache_release(dir->files);
+    block_cache_close(dir->blocks);
     mem_free(dir->sisters);
     mem_free(dir->path);
     mem_free(dir);
@@ -468,6 +478,16 @@ void data_dir_close(struct data_dir *dir)
 struct fs *data_dir_fs(const struct data_dir *dir)
 {
     return dir->fs;
+}
+
+struct file_cache *data_dir_files(const struct data_dir *dir)
+{
+    return dir->files;
+}
+
+struct block_cache *data_dir_blocks(const struct data_dir *dir)
+{
+    return dir->blocks;
 }
 
 const char *data_dir_path(const struct data_dir *dir)

@@ -17,7 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "block_cache.h"
 #include "bytes.h"
+#include "file_cache.h"
 #include "fs.h"
 #include "uuid.h"
 
@@ -45,6 +47,11 @@ int data_dir_begin(struct data_dir *dir);
 void data_dir_close(struct data_dir *dir);
 
 struct fs *data_dir_fs(const struct data_dir *dir);
+
+/* What its logs have open, and blocks of their indexes. */
+struct file_cache *data_dir_files(const struct data_dir *dir);
+struct block_cache *data_dir_blocks(const struct data_dir *dir);
+
 const char *data_dir_path(const struct data_dir *dir);
 const struct data_dir_identity *data_dir_identity(const struct data_dir *dir);
 bool data_dir_was_clean(const struct data_dir *dir); /* The marker was there. */

@@ -51,6 +51,7 @@ struct fs {
     int (*rename)(struct fs *fs, const char *from, const char *to);
     int (*remove)(struct fs *fs, const char *path);
     int (*exists)(struct fs *fs, const char *path, bool *exists);
+    int (*path_size)(struct fs *fs, const char *path, int64_t *size); /* Of a file, not opened. */
 
     /* Calls `each` for every entry but . and ..; stops when it returns other than 0 and returns that. */
     int (*list)(struct fs *fs, const char *path,

@@ -214,6 +214,16 @@ static int posix_exists(struct fs *fs, const char *path, bool *exists)
     return 0;
 }
 
+static int posix_path_size(struct fs *fs, const char *path, int64_t *size)
+{
+    struct stat status;
+
+    (void)fs;
+    if (stat(path, &status) != 0) return last_error();
+    *size = status.st_size;
+    return 0;
+}
+
 static bool entry_is_folder(DIR *folder, const struct dirent *found)
 {
     struct stat status;
@@ -289,6 +299,7 @@ struct fs *fs_posix(void)
         .rename = posix_rename,
         .remove = posix_remove,
         .exists = posix_exists,
+        .path_size = posix_path_size,
         .list = posix_list,
         .free_bytes = posix_free_bytes,
         .lock = posix_lock,

@@ -1,277 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "index_file.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "error.h"
-#include "index_file.h"
+
+/* What a file has while it is appended to. */
+struct index_tail {
+    uint32_t waiting; /* So many entries at the end of all are in `block` only. */
+    bool has_last;
+    uint8_t last[INDEX_ENTRY_MAX]; /* The last of all, waiting or not. */
+    uint8_t block[INDEX_BLOCK_BYTES];
+};
 
 static uint32_t entries_per_block(const struct index_file *file)
 {
-    return INDEX_BLOCK_BYTES / file->entry_size;
+    return INDEX_BLOCK_BYTES / file->kind->entry_size;
 }
 
+/* Under the lock, or by the writer. */
 static uint32_t waiting(const struct index_file *file)
 {
-    return file->count - file->written;
+    return file->tail == NULL ? 0 : file->tail->waiting;
 }
 
-void index_file_init(struct index_file *file, struct fs *fs, uint32_t entry_size)
+static void lock(struct index_file *file)
 {
-    *file = (struct index_file){ .fs = fs, .entry_size = entry_size, .fd = -1 };
-    pthread_mutex_init(&file->lock, NULL);
+    pthread_mutex_lock(&file->folder->lock);
+}
+
+static void unlock(struct index_file *file)
+{
+    pthread_mutex_unlock(&file->folder->lock);
+}
+
+static int path_of(const struct index_file *file, char path[PATH_MAX])
+{
+    return segment_path(file->folder->path, file->base_offset, file->kind->suffix, path);
+}
+
+void index_file_init(struct index_file *file, const struct index_kind *kind,
+                     struct segment_folder *folder, int64_t base_offset)
+{
+    *file = (struct index_file){
+        .kind = kind,
+        .folder = folder,
+        .base_offset = base_offset,
+        .id = block_cache_new_id(folder->blocks),
+    };
 }
 
 void index_file_close(struct index_file *file)
 {
-    assert(file->users == 0);
-    if (file->fd >= 0) file->fs->close(file->fs, file->fd);
-    mem_free(file->block);
-    pthread_mutex_destroy(&file->lock);
+    file_cache_let_go(file->folder->files, &file->file, &file->folder->lock);
+    mem_free(file->tail);
+    file->tail = NULL;
 }
 
-/* The file, for the time until unuse(). `*is_own`: opened for this use only, since it is let go. */
-static int use(struct index_file *file, const char *path, bool may_block, int *fd, bool *is_own)
+/* The file, pinned. */
+static int pin(struct index_file *file, enum fs_open_mode mode, bool may_block,
+               struct open_file **pinned)
 {
-    pthread_mutex_lock(&file->lock);
-    bool is_open = file->fd >= 0 && !file->is_let_go;
-    if (is_open) {
-        file->users++;
-        *fd = file->fd;
-    }
-    pthread_mutex_unlock(&file->lock);
-    *is_own = !is_open;
-    if (is_open) return 0;
-    return may_block ? file->fs->open(file->fs, path, FS_WRITE, fd) : ERR_NEEDS_IO;
+    char path[PATH_MAX];
+
+    if (file_cache_pin(&file->file, &file->folder->lock, pinned)) return 0;
+    if (!may_block) return ERR_NEEDS_IO;
+    int err = path_of(file, path);
+    if (err == 0)
+        err = file_cache_open_file(file->folder->files, path, mode, sizeof **pinned, &file->file,
+                                   &file->folder->lock, pinned);
+    return err;
 }
 
-static void unuse(struct index_file *file, int fd, bool is_own)
+static void unpin(struct index_file *file, struct open_file *pinned)
 {
-    int to_close = is_own ? fd : -1;
-
-    if (!is_own) {
-        pthread_mutex_lock(&file->lock);
-        file->users--;
-        if (file->users == 0 && file->is_let_go) {
-            to_close = file->fd;
-            file->fd = -1;
-            file->is_let_go = false;
-        }
-        pthread_mutex_unlock(&file->lock);
-    }
-    if (to_close >= 0) file->fs->close(file->fs, to_close);
+    file_cache_unpin(file->folder->files, pinned);
 }
 
-int index_file_load(struct index_file *file, const char *path)
+int index_file_load(struct index_file *file)
 {
-    int fd;
-    bool is_own;
+    struct fs *fs = file->folder->fs;
+    char path[PATH_MAX];
     int64_t size = 0;
 
-    int err = use(file, path, true, &fd, &is_own);
-    if (err != 0) return err;
-    err = file->fs->size(file->fs, fd, &size);
-    unuse(file, fd, is_own);
-    if (err == 0 && (size % file->entry_size != 0 || size / file->entry_size > INT32_MAX))
+    int err = path_of(file, path);
+    if (err == 0) err = fs->path_size(fs, path, &size);
+    if (err == 0 &&
+        (size % file->kind->entry_size != 0 || size / file->kind->entry_size > INT32_MAX))
         err = ERR_CORRUPT_MESSAGE;
-    if (err == 0) file->written = file->count = (uint32_t)(size / file->entry_size);
+    if (err == 0) file->count = (uint32_t)(size / file->kind->entry_size);
     return err;
 }
 
-int index_file_reserve(struct index_file *file)
+int index_file_reset(struct index_file *file)
 {
-    if (file->block != NULL) return 0;
-    uint8_t *block = mem_alloc(INDEX_BLOCK_BYTES);
-    if (block == NULL) return ERR_NO_MEMORY;
-    pthread_mutex_lock(&file->lock);
-    file->block = block;
-    pthread_mutex_unlock(&file->lock);
-    return 0;
-}
+    char path[PATH_MAX];
 
-void index_file_shrink(struct index_file *file)
-{
-    pthread_mutex_lock(&file->lock);
-    if (waiting(file) == 0) {
-        mem_free(file->block);
-        file->block = NULL;
-    }
-    pthread_mutex_unlock(&file->lock);
-}
-
-int index_file_open_for_append(struct index_file *file, const char *path)
-{
-    int fd = -1;
-
-    if (index_file_is_open(file)) return 0;
-    int err = file->fs->open(file->fs, path, FS_CREATE, &fd);
-    if (err != 0) return err;
-    pthread_mutex_lock(&file->lock);
-    int to_close = -1;
-    if (file->fd < 0) {
-        file->fd = fd;
-    } else { /* Let go, but still used by a search: keep it after all. */
-        to_close = fd;
-        file->is_let_go = false;
-    }
-    pthread_mutex_unlock(&file->lock);
-    if (to_close >= 0) file->fs->close(file->fs, to_close);
-    return 0;
-}
-
-bool index_file_is_open(struct index_file *file)
-{
-    pthread_mutex_lock(&file->lock);
-    bool is_open = file->fd >= 0 && !file->is_let_go;
-    pthread_mutex_unlock(&file->lock);
-    return is_open;
-}
-
-void index_file_let_go(struct index_file *file)
-{
-    int to_close = -1;
-
-    pthread_mutex_lock(&file->lock);
-    if (file->fd >= 0 && file->users == 0) {
-        to_close = file->fd;
-        file->fd = -1;
-    } else if (file->fd >= 0) {
-        file->is_let_go = true;
-    }
-    pthread_mutex_unlock(&file->lock);
-    if (to_close >= 0) file->fs->close(file->fs, to_close);
-}
-
-/* Writes a copy of the waiting entries with the lock free, so that neither searches nor the writer
- * wait for it. Somebody else may write the same ones meanwhile: same bytes, same place. */
-static int write_waiting(struct index_file *file, int fd)
-{
-    uint8_t copy[INDEX_BLOCK_BYTES];
-
-    pthread_mutex_lock(&file->lock);
-    uint32_t from = file->written;
-    uint32_t to = file->count;
-    size_t length = (size_t)(to - from) * file->entry_size;
-    if (length > 0) memcpy(copy, file->block, length);
-    pthread_mutex_unlock(&file->lock);
-    if (length == 0) return 0;
-
-    struct iovec part = { copy, length };
-    int err = file->fs->write(file->fs, fd, &part, 1, (int64_t)from * file->entry_size);
-    if (err != 0) return err;
-
-    pthread_mutex_lock(&file->lock);
+    index_file_close(file);
+    int err = path_of(file, path);
+    if (err == 0) err = fs_write_file(file->folder->fs, path, "", 0, false);
+    index_file_init(file, file->kind, file->folder, file->base_offset);
     file->is_dirty = true;
-    if (file->written == from) {
-        file->written = to;
-        memmove(file->block, file->block + length, (size_t)waiting(file) * file->entry_size);
-    }
-    pthread_mutex_unlock(&file->lock);
-    return 0;
-}
-
-static bool block_is_full(struct index_file *file)
-{
-    pthread_mutex_lock(&file->lock);
-    bool is_full = waiting(file) == entries_per_block(file);
-    pthread_mutex_unlock(&file->lock);
-    return is_full;
-}
-
-int index_file_append(struct index_file *file, const void *entry)
-{
-    assert(file->block != NULL);
-    if (block_is_full(file)) {
-        int fd;
-        bool is_own;
-        int err = use(file, NULL, false, &fd, &is_own);
-        if (err != 0) return err;
-        err = write_waiting(file, fd);
-        unuse(file, fd, is_own);
-        if (err != 0) return err;
-    }
-    pthread_mutex_lock(&file->lock);
-    memcpy(file->block + (size_t)waiting(file) * file->entry_size, entry, file->entry_size);
-    file->count++;
-    pthread_mutex_unlock(&file->lock);
-    return 0;
-}
-
-static int sync_file(struct index_file *file, int fd)
-{
-    pthread_mutex_lock(&file->lock);
-    file->is_dirty = false;
-    pthread_mutex_unlock(&file->lock);
-    int err = file->fs->sync(file->fs, fd);
-    if (err != 0) {
-        pthread_mutex_lock(&file->lock);
-        file->is_dirty = true;
-        pthread_mutex_unlock(&file->lock);
-    }
     return err;
 }
 
-int index_file_write_out(struct index_file *file, const char *path, bool sync)
-{
-    int fd;
-    bool is_own;
+/* ---- searching */
 
-    pthread_mutex_lock(&file->lock);
-    bool has_work = waiting(file) > 0 || (sync && file->is_dirty);
-    pthread_mutex_unlock(&file->lock);
-    int err = has_work ? use(file, path, true, &fd, &is_own) : 0;
-    if (err != 0 || !has_work) return err;
-    err = write_waiting(file, fd);
-    if (err == 0 && sync) err = sync_file(file, fd);
-    unuse(file, fd, is_own);
-    return err;
+/* A look at a file: what it was when the search began. */
+struct search {
+    struct index_file *file;
+    struct open_file *pinned; /* NULL: not needed so far. */
+    uint64_t id;
+    uint32_t count;
+    bool may_block;
+    bool (*is_before)(const void *context, const uint8_t *entry);
+    const void *context;
+};
+
+static bool is_before(const struct search *search, const uint8_t *entry)
+{
+    return search->file->kind->is_used(entry) && search->is_before(search->context, entry);
 }
 
-int index_file_truncate(struct index_file *file, const char *path, uint32_t count)
+static uint32_t block_entries(const struct search *search, uint32_t number)
 {
-    int fd;
-    bool is_own;
+    uint32_t all = entries_per_block(search->file);
+    uint32_t rest = search->count - number * all;
 
-    pthread_mutex_lock(&file->lock);
-    assert(count <= file->count);
-    file->count = count;
-    if (file->written > count) file->written = count;
-    file->is_dirty = true;
-    uint32_t written = file->written;
-    pthread_mutex_unlock(&file->lock);
-
-    int err = use(file, path, true, &fd, &is_own);
-    if (err != 0) return err;
-    err = file->fs->truncate(file->fs, fd, (int64_t)written * file->entry_size);
-    unuse(file, fd, is_own);
-    return err;
+    return rest < all ? rest : all;
 }
 
-/* Entries [from, to) of the file; ERR_IO if they are not all there. */
-static int read_entries(struct index_file *file, int fd, bool may_block, uint32_t from, uint32_t to,
-                        uint8_t *entries)
+/* All of a block, from the file to the cache. */
+static int read_block(struct search *search, uint32_t number, uint8_t block[INDEX_BLOCK_BYTES])
 {
-    size_t length = (size_t)(to - from) * file->entry_size;
-    int64_t offset = (int64_t)from * file->entry_size;
+    struct index_file *file = search->file;
+    struct fs *fs = file->folder->fs;
+    uint32_t size = file->kind->entry_size;
+    size_t length = (size_t)block_entries(search, number) * size;
+    int64_t offset = (int64_t)number * entries_per_block(file) * size;
     size_t got = 0;
+    int err = 0;
 
-    int err = may_block ? file->fs->read(file->fs, fd, entries, length, offset, &got)
-                        : file->fs->read_nowait(file->fs, fd, entries, length, offset, &got);
-    return err == 0 && got < length ? ERR_IO : err;
+    if (search->pinned == NULL) err = pin(file, FS_WRITE, search->may_block, &search->pinned);
+    if (err == 0)
+        err = search->may_block
+                  ? fs->read(fs, search->pinned->fd, block, length, offset, &got)
+                  : fs->read_nowait(fs, search->pinned->fd, block, length, offset, &got);
+    if (err == 0 && got < length) err = ERR_CORRUPT_MESSAGE;
+    if (err == 0) block_cache_put(file->folder->blocks, search->id, number, block, length);
+    return err;
 }
 
-/* Binary search among `count` entries in memory. */
-static uint32_t search_memory(const struct index_file *file, const uint8_t *entries, uint32_t count,
-                              bool (*is_before)(const void *context, const uint8_t *entry),
-                              const void *context)
+/* The first block whose first entry is not before, from 1 on: the answer ends in the one in front. */
+static int find_block(struct search *search, uint32_t *number)
 {
+    uint8_t block[INDEX_BLOCK_BYTES];
+    uint32_t size = search->file->kind->entry_size;
+    uint32_t low = 1;
+    uint32_t high = (search->count - 1) / entries_per_block(search->file) + 1;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int err = 0;
+        if (!block_cache_get(search->file->folder->blocks, search->id, middle, 0, size, block))
+            err = read_block(search, middle, block);
+        if (err != 0) return err;
+        if (is_before(search, block))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *number = low;
+    return 0;
+}
+
+/* How many of `count` entries in memory are before? */
+static uint32_t search_entries(const struct search *search, const uint8_t *entries, uint32_t count)
+{
+    uint32_t size = search->file->kind->entry_size;
     uint32_t low = 0;
     uint32_t high = count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (is_before(context, entries + (size_t)middle * file->entry_size))
+        if (is_before(search, entries + (size_t)middle * size))
             low = middle + 1;
         else
             high = middle;
@@ -279,58 +194,235 @@ static uint32_t search_memory(const struct index_file *file, const uint8_t *entr
     return low;
 }
 
-/* Binary search among the first `count` entries of the file, entry by entry down to one block. */
-static int search_file(struct index_file *file, int fd, bool may_block, uint32_t count,
-                       bool (*is_before)(const void *context, const uint8_t *entry),
-                       const void *context, uint32_t *found, uint8_t last[INDEX_ENTRY_MAX])
+static int search_file(struct search *search, uint32_t *found, uint8_t last[INDEX_ENTRY_MAX])
 {
     uint8_t block[INDEX_BLOCK_BYTES];
-    uint32_t low = 0; /* Entries below it are before. */
-    uint32_t high = count;
+    uint32_t size = search->file->kind->entry_size;
+    uint32_t number = 0;
 
-    while (high - low >= entries_per_block(file)) {
-        uint32_t middle = low + (high - low) / 2;
-        int err = read_entries(file, fd, may_block, middle, middle + 1, block);
-        if (err != 0) return err;
-        if (is_before(context, block))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* One more in front: the answer may be the last entry below `low`. */
-    uint32_t first = low > 0 ? low - 1 : 0;
-    int err = high > first ? read_entries(file, fd, may_block, first, high, block) : 0;
+    int err = find_block(search, &number);
     if (err != 0) return err;
-    *found = first + search_memory(file, block, high - first, is_before, context);
-    if (*found > first)
-        memcpy(last, block + (size_t)(*found - first - 1) * file->entry_size, file->entry_size);
+    uint32_t count = block_entries(search, --number);
+    if (!block_cache_get(search->file->folder->blocks, search->id, number, 0, (size_t)count * size,
+                         block))
+        err = read_block(search, number, block);
+    if (err != 0) return err;
+    uint32_t in_block = search_entries(search, block, count);
+    *found = number * entries_per_block(search->file) + in_block;
+    if (in_block > 0) memcpy(last, block + (size_t)(in_block - 1) * size, size);
     return 0;
 }
 
-int index_file_search(struct index_file *file, const char *path, bool may_block,
-                      bool (*is_before)(const void *context, const uint8_t *entry),
+int index_file_search(struct index_file *file, bool may_block,
+                      bool (*before)(const void *context, const uint8_t *entry),
                       const void *context, uint32_t *found, uint8_t last[INDEX_ENTRY_MAX])
 {
-    int fd;
-    bool is_own;
-    uint32_t in_block = 0;
+    struct search search = {
+        .file = file,
+        .may_block = may_block,
+        .is_before = before,
+        .context = context,
+    };
+    uint32_t in_tail = 0;
 
-    pthread_mutex_lock(&file->lock);
-    uint32_t written = file->written;
+    lock(file);
+    search.id = file->id;
+    search.count = file->count - waiting(file);
     if (waiting(file) > 0) {
-        in_block = search_memory(file, file->block, waiting(file), is_before, context);
-        if (in_block > 0)
-            memcpy(last, file->block + (size_t)(in_block - 1) * file->entry_size, file->entry_size);
+        in_tail = search_entries(&search, file->tail->block, file->tail->waiting);
+        if (in_tail > 0)
+            memcpy(last, file->tail->block + (size_t)(in_tail - 1) * file->kind->entry_size,
+                   file->kind->entry_size);
     }
-    pthread_mutex_unlock(&file->lock);
-    if (in_block > 0 || written == 0) {
-        *found = written + in_block;
+    unlock(file);
+    if (in_tail > 0 || search.count == 0) {
+        *found = search.count + in_tail;
         return 0;
     }
+    int err = search_file(&search, found, last);
+    if (search.pinned != NULL) unpin(file, search.pinned);
+    return err;
+}
 
-    int err = use(file, path, may_block, &fd, &is_own);
+/* ---- writing */
+
+static bool is_any(const void *context, const uint8_t *entry)
+{
+    (void)context;
+    (void)entry;
+    return true;
+}
+
+/* Memory for waiting entries, and what the last one was. */
+static int make_tail(struct index_file *file, bool may_block)
+{
+    uint32_t found = 0;
+
+    if (file->tail != NULL) return 0;
+    struct index_tail *tail = mem_alloc(sizeof *tail);
+    if (tail == NULL) return ERR_NO_MEMORY;
+    tail->waiting = 0;
+    int err = index_file_search(file, may_block, is_any, NULL, &found, tail->last);
+    if (err != 0) {
+        mem_free(tail);
+        return err;
+    }
+    tail->has_last = found > 0;
+    lock(file);
+    if (file->count != found) { /* What is unused will be overwritten. */
+        file->count = found;
+        file->id = block_cache_new_id(file->folder->blocks);
+    }
+    file->tail = tail;
+    unlock(file);
+    return 0;
+}
+
+int index_file_begin_append(struct index_file *file, bool may_block)
+{
+    struct open_file *pinned;
+    int err = pin(file, FS_CREATE, may_block, &pinned);
+
     if (err != 0) return err;
-    err = search_file(file, fd, may_block, written, is_before, context, found, last);
-    unuse(file, fd, is_own);
+    err = make_tail(file, may_block);
+    if (err != 0) unpin(file, pinned);
+    return err;
+}
+
+void index_file_end_append(struct index_file *file)
+{
+    unpin(file, file->file);
+}
+
+const uint8_t *index_file_last(const struct index_file *file)
+{
+    return file->tail->has_last ? file->tail->last : NULL;
+}
+
+/* Writes a copy of the waiting entries with the lock free, so that neither searches nor the writer
+ * wait for it. Somebody else may write the same ones meanwhile: same bytes, same place. */
+static int write_waiting(struct index_file *file, int fd)
+{
+    struct fs *fs = file->folder->fs;
+    uint8_t copy[INDEX_BLOCK_BYTES];
+
+    lock(file);
+    uint32_t count = waiting(file);
+    uint32_t from = file->count - count;
+    size_t length = (size_t)count * file->kind->entry_size;
+    if (count > 0) memcpy(copy, file->tail->block, length);
+    unlock(file);
+    if (count == 0) return 0;
+
+    struct iovec part = { copy, length };
+    int err = fs->write(fs, fd, &part, 1, (int64_t)from * file->kind->entry_size);
+    if (err != 0) return err;
+
+    lock(file);
+    file->is_dirty = true;
+    if (file->count - waiting(file) == from) {
+        file->tail->waiting -= count;
+        memmove(file->tail->block, file->tail->block + length,
+                (size_t)file->tail->waiting * file->kind->entry_size);
+    }
+    unlock(file);
+    return 0;
+}
+
+int index_file_append(struct index_file *file, const void *entry)
+{
+    uint32_t size = file->kind->entry_size;
+
+    lock(file);
+    bool is_full = file->tail->waiting == entries_per_block(file);
+    unlock(file);
+    int err = is_full ? write_waiting(file, file->file->fd) : 0;
+    if (err != 0) return err;
+    lock(file);
+    memcpy(file->tail->block + (size_t)file->tail->waiting * size, entry, size);
+    memcpy(file->tail->last, entry, size);
+    file->tail->has_last = true;
+    file->tail->waiting++;
+    file->count++;
+    unlock(file);
+    return 0;
+}
+
+static int sync_file(struct index_file *file, int fd)
+{
+    struct fs *fs = file->folder->fs;
+
+    lock(file);
+    file->is_dirty = false;
+    unlock(file);
+    int err = fs->sync(fs, fd);
+    if (err != 0) {
+        lock(file);
+        file->is_dirty = true;
+        unlock(file);
+    }
+    return err;
+}
+
+int index_file_write_out(struct index_file *file, bool sync)
+{
+    struct open_file *pinned;
+
+    lock(file);
+    bool has_work = waiting(file) > 0 || (sync && file->is_dirty);
+    unlock(file);
+    int err = has_work ? pin(file, FS_CREATE, true, &pinned) : 0;
+    if (err != 0 || !has_work) return err;
+    err = write_waiting(file, pinned->fd);
+    if (err == 0 && sync) err = sync_file(file, pinned->fd);
+    unpin(file, pinned);
+    return err;
+}
+
+void index_file_let_go(struct index_file *file)
+{
+    struct index_tail *tail = NULL;
+
+    lock(file);
+    if (waiting(file) == 0) {
+        tail = file->tail;
+        file->tail = NULL;
+    }
+    unlock(file);
+    mem_free(tail);
+    file_cache_let_go(file->folder->files, &file->file, &file->folder->lock);
+}
+
+int index_file_truncate(struct index_file *file, uint32_t count)
+{
+    struct fs *fs = file->folder->fs;
+    struct open_file *pinned;
+    struct index_tail *tail = NULL;
+
+    lock(file);
+    assert(count <= file->count);
+    uint32_t written = file->count - waiting(file);
+    uint32_t left = count > written ? count - written : 0;
+    file->count = count;
+    if (left > 0) {
+        file->tail->waiting = left;
+        memcpy(file->tail->last, file->tail->block + (size_t)(left - 1) * file->kind->entry_size,
+               file->kind->entry_size);
+    } else { /* What was the last one is read again where it is needed. */
+        tail = file->tail;
+        file->tail = NULL;
+    }
+    if (written > count) written = count;
+    file->is_dirty = true;
+    unlock(file);
+    mem_free(tail);
+
+    int err = pin(file, FS_CREATE, true, &pinned);
+    if (err != 0) return err;
+    err = fs->truncate(fs, pinned->fd, (int64_t)written * file->kind->entry_size);
+    unpin(file, pinned);
+    lock(file);
+    file->id = block_cache_new_id(file->folder->blocks);
+    unlock(file);
     return err;
 }

@@ -1,71 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A file of ascending entries of one size: what the two indexes of a segment have in common.
  *
- *  (1) Entries are appended in memory and written in blocks, when one is full or when asked. Entries
- *      below `written` are in the file, those from there on in `block`; nothing is in both.
+ *  (1) Entries are appended in memory and written in blocks, when one is full or when asked. Those that
+ *      wait are the last of `count`, in `tail`; all others are in the file; nothing is in both.
  *  (2) One writer; searches and index_file_write_out() from any thread beside it.
- *  (3) The file is opened by whoever first needs it and may wait; index_file_let_go() closes it as soon
- *      as nobody uses it.
- *  (4) Memory: one block while entries wait, none otherwise. */
+ *  (3) A search costs one read of a block for each halving of the file's number of blocks, and none for
+ *      those that the block cache knows.
+ *  (4) Memory: the tail while the file is appended to, otherwise only this struct. */
 
 #ifndef STORAGE_INDEX_FILE_H
 #define STORAGE_INDEX_FILE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fs.h"
+#include "segment_folder.h"
 
-#define INDEX_BLOCK_BYTES 4096
-#define INDEX_ENTRY_MAX   12
+#define INDEX_ENTRY_MAX 12
+
+struct index_kind {
+    const char *suffix;
+    uint32_t entry_size;
+    /* Is it an entry? What else may be in the file comes behind all entries: zeros, where Kafka reserved
+     * space. */
+    bool (*is_used)(const uint8_t *entry);
+};
+
+struct index_tail;
 
 struct index_file {
-    struct fs *fs;
-    pthread_mutex_t lock; /* For all that follows. */
-    uint32_t entry_size;
-    uint32_t written;
-    uint32_t count;
-    uint8_t *block;
-    int fd; /* -1: not open. */
-    int users;
-    bool is_let_go; /* The last user closes it. */
+    const struct index_kind *kind;
+    struct segment_folder *folder; /* Borrowed. Its lock guards all that follows but base_offset. */
+    int64_t base_offset;
+    struct open_file *file;
+    struct index_tail *tail; /* NULL: no entries wait. */
+    uint64_t id;             /* In the block cache. */
+    uint32_t count; /* Entries in all; may have unused ones at the end until it is appended to. */
     bool is_dirty;  /* The file has changed since it was synced. */
 };
 
-void index_file_init(struct index_file *file, struct fs *fs, uint32_t entry_size);
+void index_file_init(struct index_file *file, const struct index_kind *kind,
+                     struct segment_folder *folder, int64_t base_offset);
 void index_file_close(struct index_file *file); /* Writes nothing; nobody may use it any more. */
 
-/* Takes what is in the file at `path` for its entries. ERR_CORRUPT_MESSAGE if they are not whole.
- * Blocks. */
-int index_file_load(struct index_file *file, const char *path);
+/* Takes what is in the file for its entries, by its size. ERR_CORRUPT_MESSAGE if they are not whole.
+ * Nobody else has it yet. Blocks. */
+int index_file_load(struct index_file *file);
 
-/* Makes sure that the next append finds memory. ERR_NO_MEMORY. */
-int index_file_reserve(struct index_file *file);
+/* Empties it, whatever is there. Nobody else uses it. Blocks. */
+int index_file_reset(struct index_file *file);
 
-/* Adds an entry. If the block is full it is written first, to the file at `path`, which must then be
- * open (index_file_open_for_append). On an error the entry is not added. */
+/* Makes appending possible until index_file_end_append(): the file is open and pinned, there is memory.
+ * ERR_NEEDS_IO, ERR_NO_MEMORY, …. Writer. */
+int index_file_begin_append(struct index_file *file, bool may_block);
+void index_file_end_append(struct index_file *file);
+
+/* Adds an entry. If a block is full it is written first. On an error the entry is not added. Between
+ * begin and end. */
 int index_file_append(struct index_file *file, const void *entry);
 
-/* Opens the file for the writer, and keeps it open until it is let go. Blocks. */
-int index_file_open_for_append(struct index_file *file, const char *path);
-bool index_file_is_open(struct index_file *file);
-void index_file_let_go(struct index_file *file);
+/* The last entry, between begin and end; NULL if there is none. Good until the next append. */
+const uint8_t *index_file_last(const struct index_file *file);
 
 /* Writes waiting entries to the page cache; `sync`: and whatever changed to the disk. Blocks. */
-int index_file_write_out(struct index_file *file, const char *path, bool sync);
+int index_file_write_out(struct index_file *file, bool sync);
 
-/* Gives back the memory of an empty block. Writer. */
-void index_file_shrink(struct index_file *file);
+/* Closes the file as soon as nobody uses it, and gives memory back if no entries wait. Writer, not
+ * between begin and end. */
+void index_file_let_go(struct index_file *file);
 
-/* Drops all entries but the first `count`, and whatever else is in the file. Writer, and no
- * index_file_write_out() beside it. Blocks. */
-int index_file_truncate(struct index_file *file, const char *path, uint32_t count);
+/* Drops all entries but the first `count`, and whatever else is in the file. Writer, not between begin
+ * and end, and no index_file_write_out() beside it. Blocks. */
+int index_file_truncate(struct index_file *file, uint32_t count);
 
 /* How many entries, from the first on, satisfy `is_before` (which must hold up to some entry and for
- * none after it)? The last of them is copied to `last`. Without `may_block` ERR_NEEDS_IO if the file
- * is not open or not in memory. */
-int index_file_search(struct index_file *file, const char *path, bool may_block,
+ * none after it)? The last of them is copied to `last`. Without `may_block` ERR_NEEDS_IO if what it
+ * takes is not in memory. ERR_CORRUPT_MESSAGE if the file is shorter than it was. */
+int index_file_search(struct index_file *file, bool may_block,
                       bool (*is_before)(const void *context, const uint8_t *entry),
                       const void *context, uint32_t *found, uint8_t last[INDEX_ENTRY_MAX]);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "offset_index.h"
+
 #include "bytes.h"
 #include "error.h"
-#include "offset_index.h"
 
 /* What is looked for, in the terms of the file. */
 struct limits {
@@ -18,9 +19,8 @@ static bool is_within(const void *context, const uint8_t *entry)
 }
 
 /* The first batch gets no entry, so no entry is zero: zeros are space that Kafka reserved. */
-static bool is_used(const void *context, const uint8_t *entry)
+static bool is_used(const uint8_t *entry)
 {
-    (void)context;
     return load_i32(entry) != 0 || load_i32(entry + 4) != 0;
 }
 
@@ -33,11 +33,12 @@ struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_IND
     };
 }
 
-void offset_index_init(struct offset_index *index, struct fs *fs, int64_t base_offset)
+static const struct index_kind kind = { ".index", OFFSET_INDEX_ENTRY_SIZE, is_used };
+
+void offset_index_init(struct offset_index *index, struct segment_folder *folder,
+                       int64_t base_offset)
 {
-    index_file_init(&index->file, fs, OFFSET_INDEX_ENTRY_SIZE);
-    index->base_offset = base_offset;
-    index->last_position = 0;
+    index_file_init(&index->file, &kind, folder, base_offset);
 }
 
 void offset_index_close(struct offset_index *index)
@@ -45,55 +46,50 @@ void offset_index_close(struct offset_index *index)
     index_file_close(&index->file);
 }
 
-int offset_index_load(struct offset_index *index, const char *path, int64_t log_size)
+int offset_index_load(struct offset_index *index)
 {
-    uint32_t used = 0;
-    uint8_t last[INDEX_ENTRY_MAX];
+    return index_file_load(&index->file);
+}
 
-    int err = index_file_load(&index->file, path);
-    if (err == 0) err = index_file_search(&index->file, path, true, is_used, NULL, &used, last);
-    if (err != 0) return err;
-    index->file.written = index->file.count = used;
-    index->last_position = used == 0 ? 0 : load_i32(last + 4);
-    if (used > 0 &&
-        (load_i32(last) < 0 || load_i32(last + 4) <= 0 || load_i32(last + 4) >= log_size))
-        return ERR_CORRUPT_MESSAGE;
-    return 0;
+int64_t offset_index_last_position(const struct offset_index *index)
+{
+    const uint8_t *last = index_file_last(&index->file);
+
+    return last == NULL ? 0 : load_i32(last + 4);
 }
 
 int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t position)
 {
     uint8_t entry[OFFSET_INDEX_ENTRY_SIZE];
 
-    store_i32(entry, (int32_t)(last_offset - index->base_offset));
+    store_i32(entry, (int32_t)(last_offset - index->file.base_offset));
     store_i32(entry + 4, (int32_t)position);
-    int err = index_file_append(&index->file, entry);
-    if (err == 0) index->last_position = position;
-    return err;
+    return index_file_append(&index->file, entry);
 }
 
-int offset_index_find(struct offset_index *index, const char *path, bool may_block, int64_t offset,
-                      int64_t position, struct offset_index_entry *entry)
+int offset_index_find(struct offset_index *index, bool may_block, int64_t offset, int64_t position,
+                      struct offset_index_entry *entry)
 {
-    struct limits limits = { offset - index->base_offset, position };
+    int64_t base_offset = index->file.base_offset;
+    struct limits limits = { offset - base_offset, position };
     uint32_t found = 0;
     uint8_t last[INDEX_ENTRY_MAX];
 
-    int err = index_file_search(&index->file, path, may_block, is_within, &limits, &found, last);
+    int err = index_file_search(&index->file, may_block, is_within, &limits, &found, last);
     if (err != 0) return err;
     *entry = found == 0 ? (struct offset_index_entry){ -1, 0 }
-                        : offset_index_read_entry(last, index->base_offset);
+                        : offset_index_read_entry(last, base_offset);
+    if (found > 0 && (load_i32(last) < 0 || entry->position <= 0)) return ERR_CORRUPT_MESSAGE;
     return 0;
 }
 
-int offset_index_truncate(struct offset_index *index, const char *path, int64_t offset)
+int offset_index_truncate(struct offset_index *index, int64_t offset)
 {
-    struct limits limits = { offset - 1 - index->base_offset, INT64_MAX };
+    struct limits limits = { offset - 1 - index->file.base_offset, INT64_MAX };
     uint32_t found = 0;
     uint8_t last[INDEX_ENTRY_MAX];
 
-    int err = index_file_search(&index->file, path, true, is_within, &limits, &found, last);
-    if (err == 0) err = index_file_truncate(&index->file, path, found);
-    if (err == 0) index->last_position = found == 0 ? 0 : load_i32(last + 4);
+    int err = index_file_search(&index->file, true, is_within, &limits, &found, last);
+    if (err == 0) err = index_file_truncate(&index->file, found);
     return err;
 }

@@ -16,8 +16,6 @@
 
 struct offset_index {
     struct index_file file;
-    int64_t base_offset;
-    int64_t last_position; /* Of the last entry, 0 if there is none. Writer. */
 };
 
 struct offset_index_entry {
@@ -29,20 +27,24 @@ struct offset_index_entry {
 struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE],
                                                   int64_t base_offset);
 
-void offset_index_init(struct offset_index *index, struct fs *fs, int64_t base_offset);
+void offset_index_init(struct offset_index *index, struct segment_folder *folder,
+                       int64_t base_offset);
 void offset_index_close(struct offset_index *index);
 
-/* Takes over a file whose segment has `log_size` bytes. Zeros at the end, which Kafka leaves when it
- * crashes, do not count. ERR_CORRUPT_MESSAGE if it cannot be right: it must then be rebuilt. Blocks. */
-int offset_index_load(struct offset_index *index, const char *path, int64_t log_size);
+/* Takes over a file, unread. Zeros at the end, which Kafka leaves when it crashes, do not count.
+ * ERR_CORRUPT_MESSAGE if it cannot be right: it must then be rebuilt. Blocks. */
+int offset_index_load(struct offset_index *index);
 
+/* These two between index_file_begin_append() and _end_append(). The position of the last entry: 0 if
+ * there is none. */
+int64_t offset_index_last_position(const struct offset_index *index);
 int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t position);
 
 /* The last entry whose offset is at most `offset`, and whose position at most `position`. */
-int offset_index_find(struct offset_index *index, const char *path, bool may_block, int64_t offset,
-                      int64_t position, struct offset_index_entry *entry);
+int offset_index_find(struct offset_index *index, bool may_block, int64_t offset, int64_t position,
+                      struct offset_index_entry *entry);
 
 /* Drops entries of batches that end at or above `offset`. Blocks. */
-int offset_index_truncate(struct offset_index *index, const char *path, int64_t offset);
+int offset_index_truncate(struct offset_index *index, int64_t offset);
 
 #endif

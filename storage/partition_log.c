@@ -67,7 +67,7 @@ int log_reserve_segment(struct partition_log *log)
 void log_drop_segment(struct partition_log *log, struct segment *segment)
 {
     data_dir_give_reserve(log->dir, segment->reserve_taken);
-    segment_close_indexes(segment); /* Whoever still reads it needs the data only. */
+    segment_let_go(segment);
     segment_release(segment);
 }
 
@@ -83,9 +83,42 @@ void log_free(struct partition_log *log)
     producer_history_close(log->producers);
     pthread_mutex_destroy(&log->lock);
     pthread_mutex_destroy(&log->flush_lock);
-    mem_free(log->folder);
+    segment_folder_release(log->shared);
     mem_free(log->topic);
     mem_free(log);
+}
+
+int log_load_top(struct partition_log *log, struct segment *segment)
+{
+    struct segment_top top;
+
+    pthread_mutex_lock(&log->lock);
+    bool is_known = segment->top.timestamp != SEGMENT_TIME_UNKNOWN;
+    int64_t size = segment->size;
+    pthread_mutex_unlock(&log->lock);
+    int err = is_known ? 0 : segment_find_newest(segment, size, true, &top);
+    if (err == 0 && !is_known) log_publish_top(log, segment, &top);
+    return err;
+}
+
+void log_publish_top(struct partition_log *log, struct segment *segment,
+                     const struct segment_top *top)
+{
+    pthread_mutex_lock(&log->lock);
+    if (segment->top.timestamp == SEGMENT_TIME_UNKNOWN) segment->top = *top;
+    pthread_mutex_unlock(&log->lock);
+}
+
+int log_finish_segment(struct segment *segment)
+{
+    int fd;
+
+    if (segment->size == 0) return 0;
+    int err = segment_begin_append(segment, true, &fd);
+    if (err != 0) return err;
+    err = segment_finish_time_index(segment);
+    segment_end_append(segment);
+    return err == 0 ? segment_write_indexes(segment, false) : err;
 }
 
 /* Closing is no promise, so failures only cost the next opening some time: whatever is not as a
@@ -97,7 +130,7 @@ static void leave_in_order(struct partition_log *log)
     if (log->failed == 0) {
         for (size_t i = 0; i < log->segment_count; i++)
             log_trim(log, log->segments[i]);
-        if (segment_finish_time_index(active) == 0) segment_write_indexes(active, false);
+        if (log->recovery_point != log->end_offset) log_finish_segment(active);
     }
     if (log->failed != 0 || log->recovery_point != log->end_offset) {
         int64_t recovery_point = log->recovery_point < active->base_offset ? log->recovery_point

@@ -22,7 +22,9 @@ struct run {
     int64_t now_ms;
     int32_t leader_epoch;
     bool may_block;
-    bool refuse_rest; /* A write failed: what follows must not overtake it. */
+    bool refuse_rest;         /* A write failed: what follows must not overtake it. */
+    struct segment *prepared; /* The active segment, while it can be appended to, */
+    int fd;                   /* and its .log. */
 
     struct log_append *batches[RUN_MAX];
     struct iovec parts[RUN_MAX];
@@ -64,7 +66,7 @@ static void run_undo(struct run *run, int err, const char *doing)
         if (!log->is_full)
             trace(TRACE_WARN, "storage", "%s: the disk is full: batches are refused", log->folder);
         log->is_full = true;
-        err = log->fs->truncate(log->fs, active->fd, active->size);
+        err = log->fs->truncate(log->fs, run->fd, active->size);
     }
     if (err != 0) log_fail(log, err, doing);
     for (int i = 0; i < run->count; i++)
@@ -116,7 +118,7 @@ static void run_write(struct run *run)
     int64_t position = active->size;
 
     if (run->count == 0) return;
-    int err = log->fs->write(log->fs, active->fd, run->parts, run->count, position);
+    int err = log->fs->write(log->fs, run->fd, run->parts, run->count, position);
     if (err != 0) {
         run_undo(run, err, "writing");
     } else {
@@ -133,6 +135,21 @@ static void run_write(struct run *run)
             run_undo(run, err, "writing an index");
     }
     run_start(run);
+}
+
+static int run_prepare(struct run *run)
+{
+    struct segment *active = log_active(run->log);
+    int err = segment_begin_append(active, run->may_block, &run->fd);
+
+    if (err == 0) run->prepared = active;
+    return err;
+}
+
+static void run_end(struct run *run)
+{
+    if (run->prepared != NULL) segment_end_append(run->prepared);
+    run->prepared = NULL;
 }
 
 /* A number below `bound` that is always the same for this segment. */
@@ -186,8 +203,9 @@ static int make_room(struct run *run, const struct record_batch *batch)
      * nothing is missing between them. */
     int64_t base_offset = log->end_offset;
     if (record_batch_last_offset(batch) - base_offset > INT32_MAX) base_offset = batch->base_offset;
+    run_end(run);
     int err = log_roll(log, base_offset, run->now_ms);
-    if (err == 0) err = segment_prepare_append(log_active(log), true);
+    if (err == 0) err = run_prepare(run);
     if (err == 0) return 0;
     if (err != ERR_NO_SPACE && err != ERR_NO_MEMORY) log_fail(log, err, "beginning a segment");
     run->refuse_rest = true;
@@ -323,7 +341,7 @@ static int get_ready(struct run *run)
     if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
     if (log->producers_are_stale)
         err = run->may_block ? log_reload_producers(log, log->end_offset) : ERR_NEEDS_IO;
-    if (err == 0) err = segment_prepare_append(log_active(log), run->may_block);
+    if (err == 0) err = run_prepare(run);
     if (err == 0) err = segment_load_first_timestamp(log_active(log), run->may_block);
     if (err != 0 && err != ERR_NEEDS_IO && err != ERR_NO_MEMORY && err != ERR_NO_SPACE)
         err = log_fail(log, err, "preparing to append");
@@ -343,6 +361,7 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
 
     *rest = NULL;
     int err = get_ready(&run);
+    if (err != 0) run_end(&run);
     if (err == ERR_NEEDS_IO) {
         *rest = first;
         return err;
@@ -356,6 +375,7 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
     for (; append != NULL && err == 0; append = err == 0 ? append->next : append)
         err = take(&run, append);
     run_write(&run);
+    run_end(&run);
     *rest = append;
     return err;
 }
@@ -363,9 +383,8 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
 /* Ends the active segment: its indexes are complete, and the producers of its end are remembered. */
 static int finish_segment(struct partition_log *log, struct segment *active, int64_t base_offset)
 {
-    int err = segment_finish_time_index(active);
+    int err = log_finish_segment(active);
 
-    if (err == 0) err = segment_write_indexes(active, false);
     if (err == 0) err = log_write_snapshot(log, base_offset, false);
     return err;
 }
@@ -379,12 +398,13 @@ int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
     int err = log_reserve_segment(log);
     if (err == 0 && was_empty && active->base_offset == base_offset) return 0;
     if (err == 0 && !was_empty) err = finish_segment(log, active, base_offset);
-    if (err == 0) err = segment_create(&created, log->fs, log->folder, base_offset, now_ms);
+    if (err == 0) err = segment_create(&created, log->shared, base_offset, now_ms);
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);
-    if (was_empty)
+    if (was_empty) {
         log->segment_count--;
-    else
+        log->cuts++; /* Segment.h, (3). */
+    } else
         active->is_closed = true;
     log->segments[log->segment_count++] = created;
     log->folder_is_dirty = true;

@@ -156,8 +156,7 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     pthread_mutex_unlock(&log->lock);
     err = remove_hidden(log, &log->segments[1], hidden_count);
     if (err == 0) err = segment_remove_files(log->fs, log->folder, last->base_offset, "");
-    if (err == 0)
-        err = segment_create(&created, log->fs, log->folder, offset, clock_wall_ms(log->clock));
+    if (err == 0) err = segment_create(&created, log->shared, offset, clock_wall_ms(log->clock));
     if (err == 0) {
         pthread_mutex_lock(&log->lock);
         log->segments[0] = created;

@@ -26,12 +26,26 @@ int log_trim(struct partition_log *log, struct segment *segment)
 
     if (log->reserve_least > 0 && segment == log_active(log)) return 0;
     if (segment->reserved_to > segment->size) {
-        err = segment_file(segment, true, &fd);
-        if (err == 0) err = log->fs->truncate(log->fs, fd, segment->size);
+        err = segment_pin(segment, true, &fd);
+        if (err == 0) {
+            err = log->fs->truncate(log->fs, fd, segment->size);
+            segment_unpin(segment);
+        }
     }
     if (err == 0) segment->reserved_to = segment->size;
     data_dir_give_reserve(log->dir, segment->reserve_taken);
     segment->reserve_taken = 0;
+    return err;
+}
+
+static int reserve(struct partition_log *log, struct segment *segment, int64_t from, int64_t length)
+{
+    int fd;
+    int err = segment_pin(segment, true, &fd);
+
+    if (err != 0) return err;
+    err = log->fs->reserve(log->fs, fd, from, length);
+    segment_unpin(segment);
     return err;
 }
 
@@ -45,7 +59,6 @@ static void reserve_ahead(struct partition_log *log, struct segment *segment, in
     int64_t wanted = size < RESERVE_MAX_BYTES ? size : RESERVE_MAX_BYTES;
     int64_t from = segment->reserved_to > size ? segment->reserved_to : size;
     int64_t used = segment->reserve_taken - (from - size);
-    int fd;
 
     if (used > 0) { /* Written meanwhile: no longer reserved, but used. */
         data_dir_give_reserve(log->dir, used);
@@ -55,7 +68,7 @@ static void reserve_ahead(struct partition_log *log, struct segment *segment, in
     int64_t more = size + wanted - from;
     if (size < RESERVE_FROM_BYTES || more <= 0 || from - size > wanted / 2) return;
     if (!data_dir_take_reserve(log->dir, more)) return;
-    if (segment_file(segment, true, &fd) == 0 && log->fs->reserve(log->fs, fd, from, more) == 0) {
+    if (reserve(log, segment, from, more) == 0) {
         segment->reserved_to = from + more;
         segment->reserve_taken += more;
     } else { /* No harm: the space is then found when it is written. */
@@ -66,11 +79,8 @@ static void reserve_ahead(struct partition_log *log, struct segment *segment, in
 /* What must be there whatever else the disk is full of. */
 static void reserve_least(struct partition_log *log, struct segment *segment, int64_t size)
 {
-    int fd;
-
     if (log->reserve_least == 0 || segment->reserved_to - size >= log->reserve_least / 2) return;
-    if (segment_file(segment, true, &fd) == 0 &&
-        log->fs->reserve(log->fs, fd, size, log->reserve_least) == 0)
+    if (reserve(log, segment, size, log->reserve_least) == 0)
         segment->reserved_to = size + log->reserve_least;
 }
 
@@ -96,8 +106,10 @@ static int sync_data(struct partition_log *log, const struct flushing *flushing)
     int fd;
 
     if (segment->flushed_size >= flushing->size) return 0;
-    int err = segment_file(segment, true, &fd);
-    if (err == 0) err = log->fs->sync(log->fs, fd);
+    int err = segment_pin(segment, true, &fd);
+    if (err != 0) return err;
+    err = log->fs->sync(log->fs, fd);
+    segment_unpin(segment);
     if (err == 0) segment->flushed_size = flushing->size;
     return err;
 }
@@ -265,8 +277,7 @@ static int write_derived(struct partition_log *log)
     int64_t end_offset = log->end_offset;
 
     int err = log->producers_are_stale ? log_reload_producers(log, end_offset) : 0;
-    if (err == 0 && active->size > 0) err = segment_prepare_append(active, true);
-    if (err == 0 && active->size > 0) err = segment_finish_time_index(active);
+    if (err == 0) err = log_finish_segment(active);
     if (err == 0) err = segment_write_indexes(active, true);
     if (err == 0) err = log_write_epochs(log);
     if (err == 0) err = log_write_snapshot(log, end_offset, true);
@@ -289,9 +300,9 @@ static int rest(struct partition_log *log)
 {
     struct segment *active = log_active(log);
 
-    index_file_shrink(&active->offsets.file);
-    index_file_shrink(&active->times.file);
-    return log_trim(log, active);
+    int err = log_trim(log, active);
+    segment_let_go(active);
+    return err;
 }
 
 static int checkpoint_locked(struct partition_log *log)

@@ -2,7 +2,8 @@
 /* What the files of the partition log share; nobody else includes it.
  *
  * Locks, in this order: flush_lock (held across disk I/O, by calls that block), lock (never held across
- * I/O), a segment's lock. The writer changes what `lock` guards under it, and reads it without. */
+ * I/O), the file cache's, the segments' (segment_folder.h). The writer changes what `lock` guards under
+ * it, and reads it without. */
 
 #ifndef STORAGE_PARTITION_LOG_INSIDE_H
 #define STORAGE_PARTITION_LOG_INSIDE_H
@@ -26,7 +27,8 @@ struct partition_log {
     struct clock *clock;
     char *topic;
     int32_t partition;
-    char *folder;
+    struct segment_folder *shared; /* What its segments share, */
+    const char *folder;            /* and its path. */
 
     /* The writer's. */
     struct producer_history *producers;
@@ -124,6 +126,14 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
 
 /* Epochs from their file up to the recovery point, from batch headers above it. Blocks. */
 int log_load_epochs(struct partition_log *log, int64_t *bytes_read);
+
+/* `segment->top`, found out if nobody has looked yet. Blocks. */
+int log_load_top(struct partition_log *log, struct segment *segment);
+void log_publish_top(struct partition_log *log, struct segment *segment,
+                     const struct segment_top *top);
+
+/* Completes the indexes, in the page cache. Writer. Blocks. */
+int log_finish_segment(struct segment *segment);
 
 /* The log's reference to a segment that it no longer has. */
 void log_drop_segment(struct partition_log *log, struct segment *segment);

@@ -224,13 +224,25 @@ static int create_first_segment(struct partition_log *log)
     int err = log_reserve_segment(log);
 
     if (err == 0)
-        err = segment_create(&log->segments[0], log->fs, log->folder, log->start_offset,
+        err = segment_create(&log->segments[0], log->shared, log->start_offset,
                              clock_wall_ms(log->clock));
     if (err != 0) return err;
     log->segment_count = 1;
     log->end_offset = log->flushed_offset = log->start_offset;
     log->folder_is_dirty = true;
     return 0;
+}
+
+static int open_shared(struct partition_log *log)
+{
+    char path[PATH_MAX];
+    int err = fs_path(path, "%s/%s-%" PRId32, data_dir_path(log->dir), log->topic, log->partition);
+
+    if (err == 0)
+        err = segment_folder_open(&log->shared, log->fs, data_dir_files(log->dir),
+                                  data_dir_blocks(log->dir), path);
+    if (err == 0) log->folder = log->shared->path;
+    return err;
 }
 
 static struct partition_log *log_new(const struct partition_log_open_options *options)
@@ -251,9 +263,9 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     pthread_mutex_init(&log->lock, NULL);
     epoch_history_init(&log->epochs);
     log->topic = mem_strdup(options->topic);
-    log->folder = mem_printf("%s/%s-%" PRId32, data_dir_path(options->dir), options->topic,
-                             options->partition);
-    if (log->topic == NULL || log->folder == NULL || producer_history_open(&log->producers) != 0) {
+    int err = log->topic == NULL ? ERR_NO_MEMORY : open_shared(log);
+    if (err == 0) err = producer_history_open(&log->producers);
+    if (err != 0) {
         log_free(log);
         return NULL;
     }

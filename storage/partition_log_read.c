@@ -7,6 +7,7 @@
 
 static void release_segment(void *owner)
 {
+    segment_unpin(owner);
     segment_release(owner);
 }
 
@@ -32,13 +33,14 @@ static int read_segment(struct partition_log *log, struct log_read *read,
     int err = segment_find(view, read->from_offset, read->below_offset, read->max_bytes,
                            read->at_least_one, &range);
 
-    if (err == 0) err = segment_file(view->segment, read->may_block, &fd);
+    if (err == 0) err = segment_pin(view->segment, read->may_block, &fd);
     if (err != 0) return explain(log, cuts, err);
     pthread_mutex_lock(&log->lock);
     bool was_cut = log->cuts != cuts;
     if (!was_cut && range.length > 0)
         segment_hint_handed_out(view->segment, range.next_offset, range.position + range.length);
     pthread_mutex_unlock(&log->lock);
+    if (was_cut || range.length == 0) segment_unpin(view->segment);
     if (was_cut) return ERR_BUSY;
     *step = range.is_at_end ? STEP_NEXT_SEGMENT : STEP_DONE;
     if (range.length == 0) return 0;
@@ -116,6 +118,15 @@ struct search {
     int64_t top_base;       /* and the base of its segment. */
 };
 
+/* Sees to it that the view's top is known, and remembers it. */
+static int load_top(struct partition_log *log, struct segment_view *view)
+{
+    if (view->top.timestamp != SEGMENT_TIME_UNKNOWN) return 0;
+    int err = segment_find_newest(view->segment, view->size, view->may_block, &view->top);
+    if (err == 0) log_publish_top(log, view->segment, &view->top);
+    return err;
+}
+
 static int look_for_timestamp(struct search *search, const struct segment_view *view, bool *done)
 {
     struct segment_record record = { -1, -1, -1 };
@@ -174,7 +185,8 @@ static int search_segments(struct partition_log *log, struct search *search, boo
         is_first = false;
         if (err != 0 || view.segment == NULL) break;
         behind = view.segment->base_offset;
-        err = look(search, &view, &done);
+        err = load_top(log, &view);
+        if (err == 0) err = look(search, &view, &done);
         if (err != 0) err = explain(log, cuts, err);
         segment_release(view.segment);
     }
@@ -215,7 +227,9 @@ static int find_top_record(struct partition_log *log, struct search *search, boo
     unsigned cuts = log->cuts;
     log_view(log, log_segment_at(log, search->top_base), may_block, &view);
     pthread_mutex_unlock(&log->lock);
-    int err = segment_find_timestamp(&view, search->top.timestamp, search->below_offset, &record);
+    int err = load_top(log, &view);
+    if (err == 0)
+        err = segment_find_timestamp(&view, search->top.timestamp, search->below_offset, &record);
     if (err != 0) err = explain(log, cuts, err);
     segment_release(view.segment);
     if (err == 0)

@@ -53,8 +53,7 @@ static int scan_batches(struct recovering *recovering, struct segment_scan *scan
     int fd;
 
     scan->end = position;
-    int err = segment_prepare_append(segment, true);
-    if (err == 0) err = segment_file(segment, true, &fd);
+    int err = segment_begin_append(segment, true, &fd);
     if (err != 0) return err;
     batch_scan_init(&batches, log->fs, fd, position, segment->size, true);
     while (err == 0) {
@@ -71,6 +70,7 @@ static int scan_batches(struct recovering *recovering, struct segment_scan *scan
             scan->end = position + (int64_t)batch.size;
         }
     }
+    segment_end_append(segment);
     recovering->recovery->bytes_read += batches.bytes_read;
     scan->is_bad = err == ERR_CORRUPT_MESSAGE;
     return err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE ? 0 : err;
@@ -81,39 +81,35 @@ static int scan_batches(struct recovering *recovering, struct segment_scan *scan
 static int find_scan_start(struct recovering *recovering, struct segment *segment,
                            int64_t recovery_point, bool indexes_are_good, int64_t *start)
 {
+    const struct partition_log *log = recovering->log;
     struct offset_index_entry entry = { -1, 0 };
     struct record_batch batch;
     struct batch_scan scan;
-    char index_path[PATH_MAX], time_path[PATH_MAX];
     int64_t position;
     int fd;
 
     *start = 0;
     if (!indexes_are_good || recovery_point <= segment->base_offset)
         return segment_reset_indexes(segment);
-    int err = segment_path(segment->folder, segment->base_offset, ".index", index_path);
-    if (err == 0)
-        err = segment_path(segment->folder, segment->base_offset, ".timeindex", time_path);
-    if (err == 0)
-        err = offset_index_find(&segment->offsets, index_path, true, recovery_point - 1,
-                                segment->size - 1, &entry);
-    if (err == 0) err = segment_file(segment, true, &fd);
+    int err = segment_pin(segment, true, &fd);
+    if (err != 0) return err;
+    err = offset_index_find(&segment->offsets, true, recovery_point - 1, segment->size - 1, &entry);
     if (err == 0 && entry.position > 0) {
-        batch_scan_init(&scan, segment->fs, fd, entry.position, segment->size, true);
+        batch_scan_init(&scan, log->fs, fd, entry.position, segment->size, true);
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) != entry.last_offset)
             err = ERR_CORRUPT_MESSAGE;
     }
-    if (err == 0) err = offset_index_truncate(&segment->offsets, index_path, recovery_point);
-    if (err == 0) err = time_index_truncate(&segment->times, time_path, recovery_point);
+    segment_unpin(segment);
+    if (err == 0) err = offset_index_truncate(&segment->offsets, recovery_point);
+    if (err == 0) err = time_index_truncate(&segment->times, recovery_point);
     if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND) {
         recovering->recovery->indexes_rebuilt++;
         return segment_reset_indexes(segment);
     }
     if (err == 0) {
         *start = entry.position;
-        segment->newest = (struct segment_top){ segment->times.last.timestamp,
-                                                segment->times.last.offset };
+        segment->newest.timestamp = SEGMENT_TIME_UNKNOWN; /* As far as the index is kept. */
         if (entry.position > 0 && batch.base_offset > recovering->next_offset)
             recovering->next_offset = batch.base_offset;
     }
@@ -123,12 +119,11 @@ static int find_scan_start(struct recovering *recovering, struct segment *segmen
 /* Leaves the indexes complete, in the page cache, and their files closed. */
 static int complete_indexes(struct segment *segment)
 {
-    int err = segment_finish_time_index(segment);
+    int err = log_finish_segment(segment);
 
-    if (err == 0) err = segment_write_indexes(segment, false);
     /* On a full disk they stay in memory, for the flush that finds room: the log serves (DESIGN 4.7). */
     if (err == ERR_NO_SPACE) err = 0;
-    segment_close_indexes(segment);
+    segment_let_go(segment);
     segment->top = segment->newest;
     return err;
 }
@@ -138,12 +133,13 @@ static int complete_indexes(struct segment *segment)
 static int trust_segment(struct recovering *recovering, struct segment *segment, int64_t end,
                          bool indexes_are_good)
 {
+    const struct partition_log *log = recovering->log;
     struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
 
-    if (segment->size == 0 && !indexes_are_good && segment != log_active(recovering->log) &&
-        end > recovering->log->start_offset) {
-        trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is empty, but was not",
-              segment->folder, segment->base_offset);
+    if (segment->size == 0 && !indexes_are_good && segment != log_active(log) &&
+        end > log->start_offset) {
+        trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is empty, but was not", log->folder,
+              segment->base_offset);
         return ERR_CORRUPT_MESSAGE;
     }
     segment->flushed_size = segment->size;
@@ -155,16 +151,18 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
     recovering->next_offset = next_offset;
     if (err == 0 && scan.is_bad)
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".log is damaged at position %" PRId64,
-              segment->folder, segment->base_offset, scan.end);
+              log->folder, segment->base_offset, scan.end);
     return err != 0 ? err : complete_indexes(segment);
 }
 
 static int sync_segment(struct partition_log *log, struct segment *segment)
 {
     int fd;
-    int err = segment_file(segment, true, &fd);
+    int err = segment_pin(segment, true, &fd);
 
-    if (err == 0) err = log->fs->sync(log->fs, fd);
+    if (err != 0) return err;
+    err = log->fs->sync(log->fs, fd);
+    segment_unpin(segment);
     if (err == 0) segment->flushed_size = segment->size;
     return err;
 }
@@ -195,8 +193,10 @@ static int cut(struct recovering *recovering, size_t index, const struct segment
     int fd;
 
     int err = check_cut(recovering, index, recovering->next_offset);
-    if (err == 0) err = segment_file(segment, true, &fd);
-    if (err == 0) err = log->fs->truncate(log->fs, fd, scan->end);
+    if (err == 0) err = segment_pin(segment, true, &fd);
+    if (err != 0) return err;
+    err = log->fs->truncate(log->fs, fd, scan->end);
+    segment_unpin(segment);
     if (err != 0) return err;
     segment->size = segment->reserved_to = scan->end;
     while (err == 0 && log->segment_count > index + 1) {
@@ -301,8 +301,7 @@ static void close_files(struct partition_log *log)
         struct segment *segment = log->segments[i];
         segment->is_closed = i + 1 < log->segment_count;
         log->size_bytes += segment->size;
-        if (segment->fd >= 0) log->fs->close(log->fs, segment->fd);
-        segment->fd = -1;
+        segment_let_go(segment);
     }
 }
 
@@ -322,8 +321,7 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         struct segment *segment = NULL;
         bool are_good = false;
         err = log_reserve_segment(log);
-        if (err == 0)
-            err = segment_open(&segment, log->fs, log->folder, bases[i], now_ms, &are_good);
+        if (err == 0) err = segment_open(&segment, log->shared, bases[i], now_ms, &are_good);
         indexes_are_lost[i] = !are_good;
         if (err == 0) log->segments[log->segment_count++] = segment;
     }

@@ -44,7 +44,8 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
         pthread_mutex_lock(&log->lock);
         log_view(log, i, true, &view);
         pthread_mutex_unlock(&log->lock);
-        err = segment_file(view.segment, true, &fd);
+        err = segment_pin(view.segment, true, &fd);
+        bool is_pinned = err == 0;
         if (err == 0) err = segment_find_position(&view, from_offset, &position);
         if (err == 0) batch_scan_init(&scan, log->fs, fd, position, view.size, true);
         while (err == 0) {
@@ -55,6 +56,7 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
             else
                 *bytes_read += scan.bytes_read;
         }
+        if (is_pinned) segment_unpin(view.segment);
         segment_release(view.segment);
         /* Below the recovery point the disk may have lost something: what is left counts. */
         if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = 0;

@@ -42,23 +42,27 @@ static bool is_unwanted(const struct topic_settings *settings, const struct rete
 }
 
 /* How many segments, from the front, are unwanted? The active one may be among them. */
-static size_t count_unwanted(const struct partition_log *log, struct retention_view view)
+static int count_unwanted(struct partition_log *log, struct retention_view view, size_t *unwanted)
 {
     const struct topic_settings *settings = &log->settings;
     size_t count = 0;
+    int err = 0;
 
     view.surplus_bytes = settings->retention_bytes >= 0
                              ? log->size_bytes - settings->retention_bytes
                              : 0;
     for (; count < log->segment_count; count++) {
-        const struct segment *segment = log->segments[count];
+        struct segment *segment = log->segments[count];
+        err = log_load_top(log, segment);
+        if (err != 0) return err;
         bool is_last = count + 1 == log->segment_count;
         int64_t end_offset = is_last ? log->end_offset : log->segments[count + 1]->base_offset;
         if ((is_last && segment->size == 0) || !is_unwanted(settings, &view, segment, end_offset))
             break;
         view.surplus_bytes -= segment->size;
     }
-    return count;
+    *unwanted = count;
+    return 0;
 }
 
 static int remember_removed(struct partition_log *log, const struct segment *segment,
@@ -139,11 +143,11 @@ static int retain_locked(struct partition_log *log, int64_t below_offset, int64_
         .below_offset = below_offset,
     };
     int64_t start_before = log->start_offset;
-    size_t unwanted = count_unwanted(log, view);
-    int err = 0;
+    size_t unwanted = 0;
+    int err = count_unwanted(log, view, &unwanted);
 
     /* There is always an active segment: one that is unwanted is rolled first, as in Kafka. */
-    if (unwanted == log->segment_count) err = log_roll(log, log->end_offset, now_ms);
+    if (err == 0 && unwanted == log->segment_count) err = log_roll(log, log->end_offset, now_ms);
     for (size_t i = 0; i < unwanted && err == 0; i++)
         err = remove_first(log, now_ms);
     if (err == 0 && unwanted > 0)

@@ -1,71 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <assert.h>
+#include "segment.h"
+
 #include <inttypes.h>
-#include <string.h>
 
 #include "alloc.h"
 #include "batch_scan.h"
-#include "checkpoint.h"
 #include "error.h"
-#include "segment.h"
 #include "segment_aborted.h"
 
-#define OFFSET_DIGITS 20
+/* What is known of a .log only while it is open. Under the folder's lock. */
+struct segment_file {
+    struct open_file file;
+    struct segment_hint appended[SEGMENT_HINTS];   /* Where runs were appended last, */
+    struct segment_hint handed_out[SEGMENT_HINTS]; /* and where slices ended last. */
+    unsigned next_appended, next_handed_out;
+};
 
-static const struct segment_hint no_hint = { -1, 0 };
-
-int segment_path(const char *folder, int64_t base_offset, const char *suffix, char path[PATH_MAX])
-{
-    return fs_path(path, "%s/%020" PRId64 "%s", folder, base_offset, suffix);
-}
-
-int64_t segment_parse_name(const char *name, const char **suffix)
-{
-    int64_t base_offset;
-
-    if (strspn(name, "0123456789") != OFFSET_DIGITS ||
-        checkpoint_number((struct str){ name, OFFSET_DIGITS }, 0, &base_offset) != 0)
-        return -1;
-    *suffix = name + OFFSET_DIGITS;
-    return base_offset;
-}
-
-static struct segment *segment_new(struct fs *fs, const char *folder, int64_t base_offset,
+static struct segment *segment_new(struct segment_folder *folder, int64_t base_offset,
                                    int64_t now_ms)
 {
     struct segment *segment = mem_zalloc(sizeof *segment);
 
     if (segment == NULL) return NULL;
-    segment->fs = fs;
-    segment->folder = folder;
+    segment->folder = segment_folder_keep(folder);
     segment->base_offset = base_offset;
     atomic_init(&segment->references, 1);
-    pthread_mutex_init(&segment->lock, NULL);
-    segment->fd = -1;
-    segment_forget_hints(segment);
     segment->top = segment->newest = (struct segment_top){ -1, base_offset };
     segment->first_timestamp = SEGMENT_TIME_UNKNOWN;
     segment->created_ms = now_ms;
-    offset_index_init(&segment->offsets, fs, base_offset);
-    time_index_init(&segment->times, fs, base_offset);
+    offset_index_init(&segment->offsets, folder, base_offset);
+    time_index_init(&segment->times, folder, base_offset);
     return segment;
+}
+
+static int path_of(const struct segment *segment, const char *suffix, char path[PATH_MAX])
+{
+    return segment_path(segment->folder->path, segment->base_offset, suffix, path);
 }
 
 /* Makes an empty file, whatever was there. */
 static int make_empty(struct segment *segment, const char *suffix)
 {
+    struct fs *fs = segment->folder->fs;
     char path[PATH_MAX];
-    int err = segment_path(segment->folder, segment->base_offset, suffix, path);
+    int err = path_of(segment, suffix, path);
 
-    if (err == 0) err = fs_write_file(segment->fs, path, "", 0, false);
+    if (err == 0) err = fs_write_file(fs, path, "", 0, false);
     return err;
 }
 
-int segment_create(struct segment **segment, struct fs *fs, const char *folder, int64_t base_offset,
+int segment_create(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                    int64_t now_ms)
 {
-    struct segment *created = segment_new(fs, folder, base_offset, now_ms);
+    struct segment *created = segment_new(folder, base_offset, now_ms);
 
     if (created == NULL) return ERR_NO_MEMORY;
     /* The .log first: an index without its log would look like a lost segment. */
@@ -73,7 +61,7 @@ int segment_create(struct segment **segment, struct fs *fs, const char *folder, 
     if (err == 0) err = make_empty(created, ".index");
     if (err == 0) err = make_empty(created, ".timeindex");
     if (err != 0) {
-        segment_remove_files(fs, folder, base_offset, "");
+        segment_remove_files(folder->fs, folder->path, base_offset, "");
         segment_release(created);
         return err;
     }
@@ -83,40 +71,31 @@ int segment_create(struct segment **segment, struct fs *fs, const char *folder, 
 
 static int load_indexes(struct segment *segment)
 {
-    char path[PATH_MAX];
+    int err = offset_index_load(&segment->offsets);
 
-    int err = segment_path(segment->folder, segment->base_offset, ".index", path);
-    if (err == 0) err = offset_index_load(&segment->offsets, path, segment->size);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
-    if (err == 0) err = time_index_load(&segment->times, path);
+    if (err == 0) err = time_index_load(&segment->times);
     if (err == 0 && segment->size == 0 && segment->times.file.count > 0) err = ERR_CORRUPT_MESSAGE;
     return err;
 }
 
 int segment_reset_indexes(struct segment *segment)
 {
-    offset_index_close(&segment->offsets);
-    time_index_close(&segment->times);
-    offset_index_init(&segment->offsets, segment->fs, segment->base_offset);
-    time_index_init(&segment->times, segment->fs, segment->base_offset);
+    int err = index_file_reset(&segment->offsets.file);
+
+    if (err == 0) err = index_file_reset(&segment->times.file);
     segment->newest = (struct segment_top){ -1, segment->base_offset };
-    int err = make_empty(segment, ".index");
-    if (err == 0) err = make_empty(segment, ".timeindex");
     return err;
 }
 
-int segment_open(struct segment **segment, struct fs *fs, const char *folder, int64_t base_offset,
+int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                  int64_t now_ms, bool *indexes_are_good)
 {
     char path[PATH_MAX];
-    int fd = -1;
-    struct segment *opened = segment_new(fs, folder, base_offset, now_ms);
+    struct segment *opened = segment_new(folder, base_offset, now_ms);
 
     if (opened == NULL) return ERR_NO_MEMORY;
-    int err = segment_path(folder, base_offset, ".log", path);
-    if (err == 0) err = fs->open(fs, path, FS_READ, &fd);
-    if (err == 0) err = fs->size(fs, fd, &opened->size);
-    if (fd >= 0) fs->close(fs, fd);
+    int err = path_of(opened, ".log", path);
+    if (err == 0) err = folder->fs->path_size(folder->fs, path, &opened->size);
     if (err == 0) {
         err = load_indexes(opened);
         *indexes_are_good = err == 0;
@@ -126,9 +105,8 @@ int segment_open(struct segment **segment, struct fs *fs, const char *folder, in
         segment_release(opened);
         return err;
     }
-    opened->newest = (struct segment_top){ opened->times.last.timestamp,
-                                           opened->times.last.offset };
-    opened->top = opened->newest;
+    if (opened->size > 0) opened->top.timestamp = SEGMENT_TIME_UNKNOWN;
+    opened->newest = opened->top;
     opened->reserved_to = opened->size;
     *segment = opened;
     return 0;
@@ -145,65 +123,105 @@ void segment_release(struct segment *segment)
     if (segment == NULL ||
         atomic_fetch_sub_explicit(&segment->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (segment->fd >= 0) segment->fs->close(segment->fs, segment->fd);
+    file_cache_let_go(segment->folder->files, &segment->file, &segment->folder->lock);
     offset_index_close(&segment->offsets);
     time_index_close(&segment->times);
     txn_index_close(segment->aborted);
-    pthread_mutex_destroy(&segment->lock);
+    segment_folder_release(segment->folder);
     mem_free(segment);
 }
 
-int segment_file(struct segment *segment, bool may_block, int *fd)
+int segment_pin(struct segment *segment, bool may_block, int *fd)
 {
+    struct segment_folder *folder = segment->folder;
+    struct open_file *file;
     char path[PATH_MAX];
-    int opened = -1;
+    int err = 0;
 
-    pthread_mutex_lock(&segment->lock);
-    int current = segment->fd;
-    pthread_mutex_unlock(&segment->lock);
-    if (current >= 0) {
-        *fd = current;
-        return 0;
+    if (!file_cache_pin(&segment->file, &folder->lock, &file)) {
+        if (!may_block) return ERR_NEEDS_IO;
+        err = path_of(segment, ".log", path);
+        if (err == 0)
+            err = file_cache_open_file(folder->files, path, FS_WRITE, sizeof(struct segment_file),
+                                       &segment->file, &folder->lock, &file);
     }
-    if (!may_block) return ERR_NEEDS_IO;
-    int err = segment_path(segment->folder, segment->base_offset, ".log", path);
-    if (err == 0) err = segment->fs->open(segment->fs, path, FS_WRITE, &opened);
-    if (err != 0) return err;
+    if (err == 0) *fd = file->fd;
+    return err;
+}
 
-    pthread_mutex_lock(&segment->lock);
-    int spare = -1;
-    if (segment->fd < 0)
-        segment->fd = opened;
-    else
-        spare = opened; /* Somebody else was faster. */
-    *fd = segment->fd;
-    pthread_mutex_unlock(&segment->lock);
-    if (spare >= 0) segment->fs->close(segment->fs, spare);
+void segment_unpin(struct segment *segment)
+{
+    file_cache_unpin(segment->folder->files, segment->file);
+}
+
+void segment_let_go(struct segment *segment)
+{
+    file_cache_let_go(segment->folder->files, &segment->file, &segment->folder->lock);
+    segment_close_indexes(segment);
+}
+
+void segment_close_indexes(struct segment *segment)
+{
+    index_file_let_go(&segment->offsets.file);
+    index_file_let_go(&segment->times.file);
+}
+
+int segment_begin_append(struct segment *segment, bool may_block, int *fd)
+{
+    struct segment_top top;
+    int err = segment_pin(segment, may_block, fd);
+
+    if (err != 0) return err;
+    if (segment->newest.timestamp == SEGMENT_TIME_UNKNOWN) {
+        err = segment_find_newest(segment, segment->size, may_block, &top);
+        if (err == 0) segment->newest = top;
+    }
+    if (err == 0) err = index_file_begin_append(&segment->offsets.file, may_block);
+    if (err == 0) {
+        err = index_file_begin_append(&segment->times.file, may_block);
+        if (err != 0) index_file_end_append(&segment->offsets.file);
+    }
+    if (err != 0) segment_unpin(segment);
+    return err;
+}
+
+void segment_end_append(struct segment *segment)
+{
+    index_file_end_append(&segment->times.file);
+    index_file_end_append(&segment->offsets.file);
+    segment_unpin(segment);
+}
+
+/* The largest timestamp of all batches, by their headers. */
+static int walk_for_newest(struct segment *segment, int64_t size, struct segment_top *top)
+{
+    struct segment_top found = { -1, segment->base_offset };
+    struct batch_scan scan;
+    struct record_batch batch;
+    int64_t position;
+    int fd;
+
+    int err = segment_pin(segment, true, &fd);
+    if (err != 0) return err;
+    batch_scan_init(&scan, segment->folder->fs, fd, 0, size, true);
+    while ((err = batch_scan_next(&scan, &batch, &position)) == 0)
+        if (batch.max_timestamp > found.timestamp)
+            found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
+    segment_unpin(segment);
+    if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;
+    *top = found;
     return 0;
 }
 
-static int open_indexes(struct segment *segment)
+int segment_find_newest(struct segment *segment, int64_t size, bool may_block,
+                        struct segment_top *top)
 {
-    char path[PATH_MAX];
+    struct time_index_entry entry;
+    int err = time_index_find(&segment->times, may_block, INT64_MAX, INT64_MAX, &entry);
 
-    int err = segment_path(segment->folder, segment->base_offset, ".index", path);
-    if (err == 0) err = index_file_open_for_append(&segment->offsets.file, path);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
-    if (err == 0) err = index_file_open_for_append(&segment->times.file, path);
-    return err;
-}
-
-int segment_prepare_append(struct segment *segment, bool may_block)
-{
-    int fd;
-    int err = segment_file(segment, may_block, &fd);
-
-    if (err == 0 &&
-        (!index_file_is_open(&segment->offsets.file) || !index_file_is_open(&segment->times.file)))
-        err = may_block ? open_indexes(segment) : ERR_NEEDS_IO;
-    if (err == 0) err = index_file_reserve(&segment->offsets.file);
-    if (err == 0) err = index_file_reserve(&segment->times.file);
-    return err;
+    if (err == 0) *top = (struct segment_top){ entry.timestamp, entry.offset };
+    if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;
+    return may_block ? walk_for_newest(segment, size, top) : ERR_NEEDS_IO;
 }
 
 int segment_load_first_timestamp(struct segment *segment, bool may_block)
@@ -214,10 +232,11 @@ int segment_load_first_timestamp(struct segment *segment, bool may_block)
     int fd;
 
     if (segment->first_timestamp != SEGMENT_TIME_UNKNOWN || segment->size == 0) return 0;
-    int err = segment_file(segment, may_block, &fd);
+    int err = segment_pin(segment, may_block, &fd);
     if (err != 0) return err;
-    batch_scan_init(&scan, segment->fs, fd, 0, segment->size, may_block);
+    batch_scan_init(&scan, segment->folder->fs, fd, 0, segment->size, may_block);
     err = batch_scan_next(&scan, &batch, &position);
+    segment_unpin(segment);
     if (err == 0) segment->first_timestamp = batch.max_timestamp;
     return err;
 }
@@ -230,7 +249,7 @@ int segment_index_batch(struct segment *segment, const struct record_batch *batc
     if (position == 0) segment->first_timestamp = batch->max_timestamp;
     if (batch->max_timestamp > segment->newest.timestamp)
         segment->newest = (struct segment_top){ batch->max_timestamp, last_offset };
-    if (position - segment->offsets.last_position <= index_interval_bytes) return 0;
+    if (position - offset_index_last_position(&segment->offsets) <= index_interval_bytes) return 0;
     int err = offset_index_append(&segment->offsets, last_offset, position);
     if (err == 0) err = segment_finish_time_index(segment);
     return err == ERR_NO_SPACE ? 0 : err;
@@ -243,36 +262,25 @@ int segment_finish_time_index(struct segment *segment)
 
 int segment_write_indexes(struct segment *segment, bool sync)
 {
-    char path[PATH_MAX];
+    int err = index_file_write_out(&segment->offsets.file, sync);
 
-    int err = segment_path(segment->folder, segment->base_offset, ".index", path);
-    if (err == 0) err = index_file_write_out(&segment->offsets.file, path, sync);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
-    if (err == 0) err = index_file_write_out(&segment->times.file, path, sync);
+    if (err == 0) err = index_file_write_out(&segment->times.file, sync);
     if (err == 0) err = segment_aborted_write(segment, sync);
     return err;
 }
 
-void segment_close_indexes(struct segment *segment)
-{
-    index_file_let_go(&segment->offsets.file);
-    index_file_let_go(&segment->times.file);
-    index_file_shrink(&segment->offsets.file);
-    index_file_shrink(&segment->times.file);
-}
-
 int segment_truncate(struct segment *segment, int64_t offset, int64_t position)
 {
-    char path[PATH_MAX];
+    struct fs *fs = segment->folder->fs;
     int fd;
 
-    int err = segment_file(segment, true, &fd);
-    if (err == 0) err = segment->fs->truncate(segment->fs, fd, position);
-    if (err == 0) err = segment->fs->sync(segment->fs, fd);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".index", path);
-    if (err == 0) err = offset_index_truncate(&segment->offsets, path, offset);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
-    if (err == 0) err = time_index_truncate(&segment->times, path, offset);
+    int err = segment_pin(segment, true, &fd);
+    if (err != 0) return err;
+    err = fs->truncate(fs, fd, position);
+    if (err == 0) err = fs->sync(fs, fd);
+    segment_unpin(segment);
+    if (err == 0) err = offset_index_truncate(&segment->offsets, offset);
+    if (err == 0) err = time_index_truncate(&segment->times, offset);
     if (err == 0) err = segment_aborted_truncate(segment, offset);
     segment->reserved_to = position;
     segment->indexes_are_flushed = false;
@@ -296,12 +304,12 @@ int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset,
 
 int segment_rename_deleted(struct segment *segment)
 {
-    struct fs *fs = segment->fs;
+    struct fs *fs = segment->folder->fs;
     int err = 0;
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && err == 0; i++) {
         char from[PATH_MAX], to[PATH_MAX];
-        err = segment_path(segment->folder, segment->base_offset, suffixes[i], from);
+        err = path_of(segment, suffixes[i], from);
         if (err == 0) err = fs_path(to, "%s.deleted", from);
         if (err == 0) err = fs->rename(fs, from, to);
         if (err == ERR_NOT_FOUND) err = 0;
@@ -309,51 +317,76 @@ int segment_rename_deleted(struct segment *segment)
     return err;
 }
 
-static void add_hint(struct segment *segment, struct segment_hint *hints, unsigned *next,
-                     struct segment_hint hint)
+/* ---- hints */
+
+/* Locks; NULL while the .log is not open. */
+static struct segment_file *lock(struct segment *segment)
 {
-    pthread_mutex_lock(&segment->lock);
+    pthread_mutex_lock(&segment->folder->lock);
+    return (struct segment_file *)(void *)segment->file; /* Its first member. */
+}
+
+static void unlock(struct segment *segment)
+{
+    pthread_mutex_unlock(&segment->folder->lock);
+}
+
+/* Is `offset` among them? */
+static bool find_hint(const struct segment_file *file, int64_t offset, int64_t *position)
+{
+    for (unsigned i = 0; i < SEGMENT_HINTS; i++) {
+        const struct segment_hint *hint = &file->appended[i];
+        if (hint->offset != offset) hint = &file->handed_out[i];
+        if (hint->offset == offset) {
+            *position = hint->position;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_hint(struct segment_hint *hints, unsigned *next, struct segment_hint hint)
+{
     hints[*next] = hint;
     *next = (*next + 1) % SEGMENT_HINTS;
-    pthread_mutex_unlock(&segment->lock);
 }
 
 void segment_hint_appended(struct segment *segment, int64_t offset, int64_t position)
 {
-    add_hint(segment, segment->appended, &segment->next_appended,
-             (struct segment_hint){ offset, position });
+    struct segment_file *file = lock(segment);
+
+    if (file != NULL)
+        add_hint(file->appended, &file->next_appended, (struct segment_hint){ offset, position });
+    unlock(segment);
 }
 
 void segment_hint_handed_out(struct segment *segment, int64_t offset, int64_t position)
 {
     int64_t known;
 
-    if (!segment_hint(segment, offset, &known))
-        add_hint(segment, segment->handed_out, &segment->next_handed_out,
+    struct segment_file *file = lock(segment);
+
+    if (file != NULL && !find_hint(file, offset, &known))
+        add_hint(file->handed_out, &file->next_handed_out,
                  (struct segment_hint){ offset, position });
+    unlock(segment);
 }
 
 void segment_forget_hints(struct segment *segment)
 {
-    pthread_mutex_lock(&segment->lock);
-    for (unsigned i = 0; i < SEGMENT_HINTS; i++)
-        segment->appended[i] = segment->handed_out[i] = no_hint;
-    pthread_mutex_unlock(&segment->lock);
+    static const struct segment_hint none;
+    struct segment_file *file = lock(segment);
+
+    for (unsigned i = 0; i < SEGMENT_HINTS && file != NULL; i++)
+        file->appended[i] = file->handed_out[i] = none;
+    unlock(segment);
 }
 
 bool segment_hint(struct segment *segment, int64_t offset, int64_t *position)
 {
-    bool found = false;
+    const struct segment_file *file = lock(segment);
+    bool found = file != NULL && find_hint(file, offset, position);
 
-    pthread_mutex_lock(&segment->lock);
-    for (unsigned i = 0; i < SEGMENT_HINTS && !found; i++) {
-        const struct segment_hint *hint = &segment->appended[i];
-        if (hint->offset != offset) hint = &segment->handed_out[i];
-        if (hint->offset == offset) {
-            *position = hint->position;
-            found = true;
-        }
-    }
-    pthread_mutex_unlock(&segment->lock);
+    unlock(segment);
     return found;
 }

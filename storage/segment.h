@@ -4,85 +4,76 @@
  *  (1) The log's writer alone appends, to the last segment. The fields marked "writer" are its own.
  *  (2) `size` and `top` change under the log's lock, together with the log's end; readers take a
  *      copy of them there and never look beyond it.
- *  (3) Whoever uses a segment outside the log's lock holds a reference. The last one closes the file,
- *      also when it was unlinked long ago.
- *  (4) Files are opened by whoever first needs them and may wait. A closed segment keeps at most its
- *      .log open; the active one its indexes too. */
+ *  (3) Whoever uses a segment outside the log's lock holds a reference, and for as long as it uses the
+ *      .log has that pinned: so it stays readable, also when it was unlinked long ago. Who has it not
+ *      pinned may find no file under its name, or another one, once the segment has left the log: then
+ *      the log's `cuts` have changed, and what was found is not used. So `cuts` change first, and only
+ *      then are files renamed, replaced or removed.
+ *  (4) Files are opened by whoever first needs them and may wait, and closed again when others are
+ *      needed more (file_cache.h). So the same is true of all that is kept with an open file.
+ *  (5) There may be very many segments: what a closed one keeps in memory is this struct. */
 
 #ifndef STORAGE_SEGMENT_H
 #define STORAGE_SEGMENT_H
 
-#include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fs.h"
 #include "offset_index.h"
 #include "record_batch.h"
+#include "segment_folder.h"
 #include "time_index.h"
 
 #define SEGMENT_HINTS        8
 #define SEGMENT_TIME_UNKNOWN INT64_MIN
 
-/* The first batch that ends at or above `offset` starts at `position`. */
+/* The first batch that ends at or above `offset` starts at `position`. All zero it is true, too. */
 struct segment_hint {
-    int64_t offset; /* -1: none. */
+    int64_t offset;
     int64_t position;
 };
 
 /* Where the newest record of a segment is. */
 struct segment_top {
-    int64_t timestamp; /* -1: no batch has one. */
+    int64_t timestamp; /* -1: no batch has one; SEGMENT_TIME_UNKNOWN: nobody has looked yet. */
     int64_t offset;    /* Last offset of the batch that holds it. */
 };
 
 struct segment {
-    struct fs *fs;
-    const char *folder; /* Borrowed from the log; used only on its behalf. */
+    struct segment_folder *folder;
     int64_t base_offset;
+    struct open_file *file; /* The .log, while it is open. Under the folder's lock. */
     atomic_int references;
+    bool is_closed;           /* By (2), as the next two. */
+    bool indexes_are_flushed; /* Under the log's flush lock. */
 
-    pthread_mutex_t lock;                          /* For these. Inside the log's lock, or alone. */
-    int fd;                                        /* -1: not open yet. */
-    struct segment_hint appended[SEGMENT_HINTS];   /* Where runs were appended last, */
-    struct segment_hint handed_out[SEGMENT_HINTS]; /* and where slices ended last. */
-    unsigned next_appended, next_handed_out;
-
-    int64_t size; /* By (2). */
+    int64_t size;
     struct segment_top top;
-    bool is_closed;
 
     struct segment_top newest; /* Writer: `top`, with what is not published yet. */
     int64_t first_timestamp;   /* Writer: the first batch's; SEGMENT_TIME_UNKNOWN. */
     int64_t created_ms;        /* Writer: wall clock. */
 
-    int64_t flushed_size;  /* These four: under the log's flush lock. */
+    int64_t flushed_size;  /* These three: under the log's flush lock. */
     int64_t reserved_to;   /* Disk space is allocated up to here, */
     int64_t reserve_taken; /* for which this much of the folder's budget is used. */
-    bool indexes_are_flushed;
 
     struct offset_index offsets;
     struct time_index times;
 
-    struct txn_index *aborted; /* Under `lock`; NULL: nothing was aborted here. segment_aborted.h */
-    bool aborted_is_rebuilt;   /* Opening: it is made anew, beside the file of that name. */
+    struct txn_index
+        *aborted; /* Under the folder's lock; NULL: nothing was aborted here. segment_aborted.h */
+    bool aborted_is_rebuilt; /* Opening: it is made anew, beside the file of that name. */
 };
 
-/* The file `<base offset in 20 digits><suffix>` in a folder. 0 or ERR_LIMIT. */
-int segment_path(const char *folder, int64_t base_offset, const char *suffix, char path[PATH_MAX]);
-
-/* The base offset in the name of a segment's file, and what comes behind it; -1 if it is none. */
-int64_t segment_parse_name(const char *name, const char **suffix);
-
-/* Makes the files of a new, empty segment; what of them is there is emptied. Blocks. */
-int segment_create(struct segment **segment, struct fs *fs, const char *folder, int64_t base_offset,
+/* Makes the files of a new, empty segment; what of them is there is emptied. Keeps `folder`. Blocks. */
+int segment_create(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                    int64_t now_ms);
 
-/* Takes over the files of an old one. *indexes_are_good: they may be used; otherwise they are empty
- * and must be rebuilt. Reads no log data. Blocks. */
-int segment_open(struct segment **segment, struct fs *fs, const char *folder, int64_t base_offset,
+/* Takes over the files of an old one. *indexes_are_good: they may be used, as far as their sizes tell;
+ * otherwise they are empty and must be rebuilt. Opens no file. Keeps `folder`. Blocks. */
+int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                  int64_t now_ms, bool *indexes_are_good);
 
 /* Empties the indexes, in memory and on disk, before they are rebuilt. Nobody else has the segment yet.
@@ -92,29 +83,38 @@ int segment_reset_indexes(struct segment *segment);
 struct segment *segment_keep(struct segment *segment);
 void segment_release(struct segment *segment); /* NULL is fine. */
 
-/* The .log file, opened if need be; it stays open as long as the segment lives. */
-int segment_file(struct segment *segment, bool may_block, int *fd);
+/* The .log file, opened if need be; it stays open until segment_unpin(). ERR_NEEDS_IO, …. */
+int segment_pin(struct segment *segment, bool may_block, int *fd);
+void segment_unpin(struct segment *segment);
 
-/* Makes appending possible: files open, memory for index entries. ERR_NEEDS_IO, ERR_NO_MEMORY, ….
- * Writer. */
-int segment_prepare_append(struct segment *segment, bool may_block);
+/* Gives up what only a segment that is used needs: open files, memory for index entries if none wait.
+ * The second leaves the .log open. Writer, not between begin and end. */
+void segment_let_go(struct segment *segment);
+void segment_close_indexes(struct segment *segment);
+
+/* Makes appending possible until segment_end_append(): files open and pinned, memory for index entries.
+ * ERR_NEEDS_IO, ERR_NO_MEMORY, …. Writer. */
+int segment_begin_append(struct segment *segment, bool may_block, int *fd);
+void segment_end_append(struct segment *segment);
 
 /* The timestamp of the first batch, against which segment.ms counts; -1: it has none. Writer. */
 int segment_load_first_timestamp(struct segment *segment, bool may_block);
 
+/* Where its newest record is, from the time index; from all batches if that cannot be read. */
+int segment_find_newest(struct segment *segment, int64_t size, bool may_block,
+                        struct segment_top *top);
+
 /* Adds a batch that was just written at `position` to the indexes, by Kafka's rule. A full disk is no
- * error: the index may be sparser than wished. Writer. */
+ * error: the index may be sparser than wished. Between begin and end. */
 int segment_index_batch(struct segment *segment, const struct record_batch *batch, int64_t position,
                         int32_t index_interval_bytes);
 
 /* The time index tells how far timestamps have come: written when a segment is closed and at every
- * checkpoint, so that opening needs no batch. Writer. */
+ * checkpoint, so that opening needs no batch. Between begin and end. */
 int segment_finish_time_index(struct segment *segment);
 
 /* Index entries to the page cache, or to the disk. Blocks. */
 int segment_write_indexes(struct segment *segment, bool sync);
-
-void segment_close_indexes(struct segment *segment);
 
 /* Cuts the files in front of the batch at `position`, the first that ends at or above `offset`, and
  * makes that last. Size and top remain for the caller to set. Writer. Blocks. */
@@ -127,7 +127,8 @@ int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset,
 /* Renames them `.deleted`, in the same order. Blocks. */
 int segment_rename_deleted(struct segment *segment);
 
-/* The segment's end (`size`, and the offset behind it) as hint for readers. Under the log's lock. */
+/* The segment's end (`size`, and the offset behind it) as hint for readers. Under the log's lock. Hints
+ * are known only while the .log is open. */
 void segment_hint_appended(struct segment *segment, int64_t offset, int64_t position);
 void segment_hint_handed_out(struct segment *segment, int64_t offset, int64_t position);
 void segment_forget_hints(struct segment *segment);

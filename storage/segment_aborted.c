@@ -5,16 +5,16 @@
 
 static int path_of(const struct segment *segment, char path[PATH_MAX])
 {
-    return segment_path(segment->folder, segment->base_offset,
+    return segment_path(segment->folder->path, segment->base_offset,
                         segment->aborted_is_rebuilt ? ".txnindex.tmp" : ".txnindex", path);
 }
 
 /* NULL: none. */
 static struct txn_index *index_of(struct segment *segment)
 {
-    pthread_mutex_lock(&segment->lock);
+    pthread_mutex_lock(&segment->folder->lock);
     struct txn_index *index = segment->aborted;
-    pthread_mutex_unlock(&segment->lock);
+    pthread_mutex_unlock(&segment->folder->lock);
     return index;
 }
 
@@ -24,11 +24,11 @@ int segment_aborted_index(struct segment *segment, struct txn_index **index)
     int err = 0;
 
     if (created == NULL) {
-        err = txn_index_create(&created, segment->fs, segment->base_offset);
+        err = txn_index_create(&created, segment->folder->fs, segment->base_offset);
         if (err != 0) return err;
-        pthread_mutex_lock(&segment->lock);
+        pthread_mutex_lock(&segment->folder->lock);
         segment->aborted = created;
-        pthread_mutex_unlock(&segment->lock);
+        pthread_mutex_unlock(&segment->folder->lock);
     }
     *index = created;
     return 0;
@@ -96,8 +96,8 @@ static int remove_if_there(struct segment *segment, const char *suffix)
 {
     char path[PATH_MAX];
 
-    int err = segment_path(segment->folder, segment->base_offset, suffix, path);
-    if (err == 0) err = segment->fs->remove(segment->fs, path);
+    int err = segment_path(segment->folder->path, segment->base_offset, suffix, path);
+    if (err == 0) err = segment->folder->fs->remove(segment->folder->fs, path);
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 
@@ -119,8 +119,8 @@ static int replace_bad_file(struct segment *segment)
     }
     int err = segment_aborted_write(segment, true);
     if (err == 0) err = path_of(segment, from);
-    if (err == 0) err = segment_path(segment->folder, segment->base_offset, ".txnindex", to);
-    if (err == 0) err = segment->fs->rename(segment->fs, from, to);
+    if (err == 0) err = segment_path(segment->folder->path, segment->base_offset, ".txnindex", to);
+    if (err == 0) err = segment->folder->fs->rename(segment->folder->fs, from, to);
     if (err == 0) segment->aborted_is_rebuilt = false;
     return err;
 }

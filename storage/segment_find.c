@@ -20,16 +20,9 @@
 static int index_find(const struct segment_view *view, int64_t offset, int64_t position,
                       struct offset_index_entry *entry)
 {
-    struct segment *segment = view->segment;
-    char path[PATH_MAX];
-    int err = 0;
-
     /* The index may be ahead of what is published. */
     if (position > view->size - 1) position = view->size - 1;
-    if (view->may_block) err = segment_path(segment->folder, segment->base_offset, ".index", path);
-    if (err == 0)
-        err = offset_index_find(&segment->offsets, path, view->may_block, offset, position, entry);
-    return err;
+    return offset_index_find(&view->segment->offsets, view->may_block, offset, position, entry);
 }
 
 /* Walks from scan->position to the first batch that ends at or above `offset`, and stops there. */
@@ -82,7 +75,7 @@ static int seek(const struct segment_view *view, struct batch_scan *scan, int64_
         /* A wrong index costs time, never an answer (DESIGN 4.4). */
         if (!view->may_block) return ERR_NEEDS_IO;
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".index is wrong at offset %" PRId64,
-              segment->folder, segment->base_offset, offset);
+              segment->folder->path, segment->base_offset, offset);
         scan->position = 0;
         err = 0;
     }
@@ -144,16 +137,14 @@ static int skip(const struct segment_view *view, struct growth *growth, struct b
     return err;
 }
 
-int segment_find(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
-                 size_t max_bytes, bool at_least_one, struct segment_range *range)
+static int find_range(const struct segment_view *view, int fd, int64_t from_offset,
+                      int64_t below_offset, size_t max_bytes, bool at_least_one,
+                      struct segment_range *range)
 {
     struct batch_scan scan;
-    int fd;
 
-    int err = segment_file(view->segment, view->may_block, &fd);
-    if (err != 0) return err;
-    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
-    err = seek(view, &scan, from_offset);
+    batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
+    int err = seek(view, &scan, from_offset);
     if (err != 0 && err != ERR_NOT_FOUND) return err;
     *range = (struct segment_range){ scan.position, 0, from_offset, err == ERR_NOT_FOUND };
     if (err == ERR_NOT_FOUND) return 0;
@@ -182,15 +173,28 @@ int segment_find(const struct segment_view *view, int64_t from_offset, int64_t b
     return err == ERR_NOT_FOUND || range->length > 0 ? 0 : err;
 }
 
+int segment_find(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
+                 size_t max_bytes, bool at_least_one, struct segment_range *range)
+{
+    int fd;
+    int err = segment_pin(view->segment, view->may_block, &fd);
+
+    if (err != 0) return err;
+    err = find_range(view, fd, from_offset, below_offset, max_bytes, at_least_one, range);
+    segment_unpin(view->segment);
+    return err;
+}
+
 int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position)
 {
     struct batch_scan scan;
     int fd;
 
-    int err = segment_file(view->segment, view->may_block, &fd);
+    int err = segment_pin(view->segment, view->may_block, &fd);
     if (err != 0) return err;
-    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
+    batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
     err = seek(view, &scan, offset);
+    segment_unpin(view->segment);
     if (err == ERR_NOT_FOUND)
         scan.position = view->size;
     else if (err != 0)
@@ -225,7 +229,7 @@ static int find_record_at(const struct segment_view *view, int fd,
                           const struct record_batch *header, int64_t position, int64_t timestamp,
                           int64_t below_offset, struct segment_record *found)
 {
-    struct fs *fs = view->segment->fs;
+    struct fs *fs = view->segment->folder->fs;
     struct record_batch batch = *header;
     size_t got = 0;
 
@@ -252,32 +256,28 @@ static int time_find(const struct segment_view *view, int64_t timestamp, int64_t
                      struct time_index_entry *entry)
 {
     struct segment *segment = view->segment;
-    char path[PATH_MAX];
-    int err = 0;
+    int err = time_index_find(&segment->times, view->may_block, timestamp, below_offset, entry);
 
-    if (view->may_block)
-        err = segment_path(segment->folder, segment->base_offset, ".timeindex", path);
-    if (err == 0)
-        err = time_index_find(&segment->times, path, view->may_block, timestamp, below_offset,
-                              entry);
-    return err;
+    if (err != ERR_CORRUPT_MESSAGE && err != ERR_NOT_FOUND) return err;
+    /* A wrong index costs time, never an answer (DESIGN 4.4). */
+    if (!view->may_block) return ERR_NEEDS_IO;
+    *entry = (struct time_index_entry){ -1, segment->base_offset };
+    return 0;
 }
 
-int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
-                           struct segment_record *record)
+static int find_timestamp(const struct segment_view *view, int fd, int64_t timestamp,
+                          int64_t below_offset, struct segment_record *record)
 {
     struct segment_record found = { -1, -1, -1 };
     struct time_index_entry entry;
     struct record_batch batch;
     struct batch_scan scan;
     int64_t position;
-    int fd;
 
-    int err = segment_file(view->segment, view->may_block, &fd);
-    if (err == 0) /* Nothing up to its offset is new enough. */
-        err = time_find(view, timestamp, INT64_MAX, &entry);
+    /* Nothing up to its offset is new enough. */
+    int err = time_find(view, timestamp, INT64_MAX, &entry);
     if (err != 0) return err;
-    batch_scan_init(&scan, view->segment->fs, fd, 0, view->size, view->may_block);
+    batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
     err = seek(view, &scan, entry.offset);
     while (err == 0 && found.offset < 0) {
         err = batch_scan_next(&scan, &batch, &position);
@@ -292,26 +292,34 @@ int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, i
     return err;
 }
 
-int segment_find_top(const struct segment_view *view, int64_t below_offset, struct segment_top *top)
+int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
+                           struct segment_record *record)
+{
+    int fd;
+    int err = segment_pin(view->segment, view->may_block, &fd);
+
+    if (err != 0) return err;
+    err = find_timestamp(view, fd, timestamp, below_offset, record);
+    segment_unpin(view->segment);
+    return err;
+}
+
+static int find_top(const struct segment_view *view, int fd, int64_t below_offset,
+                    struct segment_top *top)
 {
     struct time_index_entry time_entry;
     struct offset_index_entry entry;
     struct record_batch batch;
     struct batch_scan scan;
     int64_t position;
-    int fd;
 
-    if (below_offset >= view->end_offset) {
-        *top = view->top;
-        return 0;
-    }
-    int err = segment_file(view->segment, view->may_block, &fd);
-    if (err == 0) err = time_find(view, INT64_MAX, below_offset, &time_entry);
+    int err = time_find(view, INT64_MAX, below_offset, &time_entry);
     if (err == 0) /* The time index covers everything up to an entry of the offset index. */
         err = index_find(view, below_offset - 1, INT64_MAX, &entry);
     if (err != 0) return err;
     struct segment_top found = { time_entry.timestamp, time_entry.offset };
-    batch_scan_init(&scan, view->segment->fs, fd, entry.position, view->size, view->may_block);
+    batch_scan_init(&scan, view->segment->folder->fs, fd, entry.position, view->size,
+                    view->may_block);
     while (err == 0) {
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;
@@ -322,5 +330,20 @@ int segment_find_top(const struct segment_view *view, int64_t below_offset, stru
         *top = found;
         err = 0;
     }
+    return err;
+}
+
+int segment_find_top(const struct segment_view *view, int64_t below_offset, struct segment_top *top)
+{
+    int fd;
+
+    if (below_offset >= view->end_offset) {
+        *top = view->top;
+        return 0;
+    }
+    int err = segment_pin(view->segment, view->may_block, &fd);
+    if (err != 0) return err;
+    err = find_top(view, fd, below_offset, top);
+    segment_unpin(view->segment);
     return err;
 }

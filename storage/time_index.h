@@ -21,28 +21,28 @@ struct time_index_entry {
 
 struct time_index {
     struct index_file file;
-    int64_t base_offset;
-    struct time_index_entry last; /* Writer. */
 };
 
 /* An entry as it lies in the file of the segment that begins at `base_offset`. */
 struct time_index_entry time_index_read_entry(const uint8_t bytes[TIME_INDEX_ENTRY_SIZE],
                                               int64_t base_offset);
 
-void time_index_init(struct time_index *index, struct fs *fs, int64_t base_offset);
+void time_index_init(struct time_index *index, struct segment_folder *folder, int64_t base_offset);
 void time_index_close(struct time_index *index);
 
-/* Takes over a file, without zeros at its end. ERR_CORRUPT_MESSAGE if it cannot be right. Blocks. */
-int time_index_load(struct time_index *index, const char *path);
+/* Takes over a file, unread. ERR_CORRUPT_MESSAGE if it cannot be right. Blocks. */
+int time_index_load(struct time_index *index);
 
-/* Adds an entry, unless its timestamp is no news. */
+/* These two between index_file_begin_append() and _end_append(): the last entry, and adding one unless
+ * its timestamp is no news. */
+struct time_index_entry time_index_last(const struct time_index *index);
 int time_index_append(struct time_index *index, int64_t timestamp, int64_t offset);
 
 /* The last entry whose timestamp is below `timestamp` and whose offset is below `below_offset`. */
-int time_index_find(struct time_index *index, const char *path, bool may_block, int64_t timestamp,
+int time_index_find(struct time_index *index, bool may_block, int64_t timestamp,
                     int64_t below_offset, struct time_index_entry *entry);
 
 /* Drops entries of offsets at or above `offset`. Blocks. */
-int time_index_truncate(struct time_index *index, const char *path, int64_t offset);
+int time_index_truncate(struct time_index *index, int64_t offset);
 
 #endif

@@ -49,7 +49,9 @@ enum err error_from_errno(int error)
     switch (error) {
     case ENOSPC:
     case EDQUOT: return ERR_NO_SPACE;
-    case ENOMEM: return ERR_NO_MEMORY;
+    case ENOMEM:
+    case EMFILE: /* Descriptors come back as memory does: it is no reason to give a disk up. */
+    case ENFILE: return ERR_NO_MEMORY;
     case ENOENT: return ERR_NOT_FOUND;
     case EEXIST: return ERR_EXISTS;
     case EACCES:

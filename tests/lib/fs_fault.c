@@ -189,6 +189,14 @@ static int fault_exists(struct fs *fs, const char *path, bool *exists)
     return err != 0 ? err : fault->real->exists(fault->real, path, exists);
 }
 
+static int fault_path_size(struct fs *fs, const char *path, int64_t *size)
+{
+    struct fs_fault *fault = fault_of(fs);
+    int err = count(fault, false);
+
+    return err != 0 ? err : fault->real->path_size(fault->real, path, size);
+}
+
 static int fault_list(struct fs *fs, const char *path,
                       int (*each)(void *context, const struct fs_entry *entry), void *context)
 {
@@ -236,6 +244,7 @@ void fs_fault_init(struct fs_fault *fault)
         .rename = fault_rename,
         .remove = fault_remove,
         .exists = fault_exists,
+        .path_size = fault_path_size,
         .list = fault_list,
         .free_bytes = fault_free_bytes,
         .lock = fault_lock,

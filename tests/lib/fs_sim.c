@@ -533,6 +533,21 @@ static int sim_exists(struct fs *fs, const char *path, bool *exists)
     return end(&visit, err);
 }
 
+static int sim_path_size(struct fs *fs, const char *path, int64_t *size)
+{
+    struct visit visit;
+    int err = begin_path(&visit, fs, FS_SIM_LOOK, path);
+
+    if (err == 0) {
+        const struct sim_node *node = sim_find(visit.sim, path);
+        if (node == NULL)
+            err = fail(errno);
+        else
+            *size = node->size;
+    }
+    return end(&visit, err);
+}
+
 static void shuffle(struct fs_sim *sim, struct fs_entry *entries, size_t count)
 {
     for (size_t i = count; i > 1; i--) {
@@ -604,6 +619,7 @@ const struct fs sim_calls = {
     .rename = sim_rename,
     .remove = sim_remove,
     .exists = sim_exists,
+    .path_size = sim_path_size,
     .list = sim_list,
     .free_bytes = sim_free_bytes,
     .lock = sim_lock,

@@ -81,7 +81,7 @@ enum fs_sim_call {
     FS_SIM_RENAME = 1 << 9,
     FS_SIM_REMOVE = 1 << 10, /* Folders too. */
     FS_SIM_LIST = 1 << 11,
-    FS_SIM_LOOK = 1 << 12 /* size(), exists(), free_bytes(), lock(). */
+    FS_SIM_LOOK = 1 << 12 /* size(), path_size(), exists(), free_bytes(), lock(). */
 };
 
 #define FS_SIM_CHANGES                                                               \

@@ -19,6 +19,27 @@ static void drop_line(void *context, const char *line)
     (void)line;
 }
 
+void folder_fixture_start(struct folder_fixture *fixture, size_t file_limit, uint32_t block_limit)
+{
+    struct fs *fs = &fixture->disk.fs;
+
+    if (getenv("SLUICE_TRACE") == NULL) trace_set_sink(drop_line, NULL);
+    fs_fault_init(&fixture->disk);
+    assert_int_equal(file_cache_open(&fixture->files, fs, file_limit), 0);
+    assert_int_equal(block_cache_open(&fixture->blocks, block_limit), 0);
+    assert_int_equal(
+        segment_folder_open(&fixture->folder, fs, fixture->files, fixture->blocks, test_folder()),
+        0);
+}
+
+void folder_fixture_stop(struct folder_fixture *fixture)
+{
+    assert_int_equal(atomic_load(&fixture->disk.open_files), 0);
+    segment_folder_release(fixture->folder);
+    file_cache_release(fixture->files);
+    block_cache_close(fixture->blocks);
+}
+
 void fixture_init(struct log_fixture *fixture, const char *path)
 {
     /* What storage says about damage that a test made is no news; SLUICE_TRACE shows it. */

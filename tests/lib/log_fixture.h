@@ -8,6 +8,7 @@
 #include "fs_fault.h"
 #include "partition_log.h"
 #include "runner.h"
+#include "segment_folder.h"
 
 #define FIXTURE_TOPIC  "orders"
 #define FIXTURE_NOW_MS INT64_C(1700000000000)
@@ -24,6 +25,16 @@ struct log_fixture {
     struct partition_log *log;
     struct partition_log_recovery recovery;
 };
+
+/* A fresh folder for segments or indexes without a log. */
+struct folder_fixture {
+    struct fs_fault disk;
+    struct file_cache *files;
+    struct block_cache *blocks;
+    struct segment_folder *folder;
+};
+void folder_fixture_start(struct folder_fixture *fixture, size_t file_limit, uint32_t block_limit);
+void folder_fixture_stop(struct folder_fixture *fixture); /* Nothing may be open any more. */
 
 /* An empty log in a fresh folder. Settings are Kafka's but index.interval.bytes, which is 100. */
 void fixture_start(struct log_fixture *fixture);

@@ -5,38 +5,49 @@
 
 #include "bytes.h"
 #include "error.h"
-#include "fs_fault.h"
+#include "log_fixture.h"
 #include "offset_index.h"
-#include "runner.h"
 
 #define BASE INT64_C(1000)
 
-static struct fs_fault disk;
+static struct folder_fixture fixture;
+static struct fs_fault *disk = &fixture.disk;
 static struct offset_index offsets;
 static char path[PATH_MAX];
 
+static void init(void)
+{
+    folder_fixture_start(&fixture, 100, 100);
+    assert_int_equal(segment_path(fixture.folder->path, BASE, ".index", path), 0);
+    offset_index_init(&offsets, fixture.folder, BASE);
+}
+
 static void start(void)
 {
-    fs_fault_init(&disk);
-    assert_int_equal(fs_path(path, "%s/index", test_folder()), 0);
-    offset_index_init(&offsets, &disk.fs, BASE);
-    assert_int_equal(index_file_open_for_append(&offsets.file, path), 0);
+    init();
+    assert_int_equal(index_file_begin_append(&offsets.file, true), 0);
+}
+
+/* Between begin and end of appending. */
+static void stop(void)
+{
+    index_file_end_append(&offsets.file);
+    offset_index_close(&offsets);
+    folder_fixture_stop(&fixture);
 }
 
 /* Entry i says: the batch that ends at offset 1000 + 10 i starts at position 100 i. */
 static void append(int from, int to)
 {
-    for (int i = from; i < to; i++) {
-        assert_int_equal(index_file_reserve(&offsets.file), 0);
+    for (int i = from; i < to; i++)
         assert_int_equal(offset_index_append(&offsets, BASE + 10 * i, 100 * i), 0);
-    }
 }
 
 static int64_t position_of(int64_t offset, int64_t limit)
 {
     struct offset_index_entry entry;
 
-    assert_int_equal(offset_index_find(&offsets, path, true, offset, limit, &entry), 0);
+    assert_int_equal(offset_index_find(&offsets, true, offset, limit, &entry), 0);
     if (entry.last_offset >= 0) assert_int_equal(entry.position, (entry.last_offset - BASE) * 10);
     return entry.position;
 }
@@ -57,10 +68,10 @@ TEST(an_empty_index_points_to_the_start)
     struct offset_index_entry entry;
 
     start();
-    assert_int_equal(offset_index_find(&offsets, path, false, 5000, INT64_MAX, &entry), 0);
+    assert_int_equal(offset_index_find(&offsets, false, 5000, INT64_MAX, &entry), 0);
     assert_int_equal(entry.position, 0);
     assert_int_equal(entry.last_offset, -1);
-    offset_index_close(&offsets);
+    stop();
 }
 
 TEST(entries_are_found_in_memory_and_in_the_file_at_any_size)
@@ -71,9 +82,9 @@ TEST(entries_are_found_in_memory_and_in_the_file_at_any_size)
         start();
         append(1, counts[i]);
         assert_all_found(counts[i]);
-        assert_int_equal(index_file_write_out(&offsets.file, path, true), 0);
+        assert_int_equal(index_file_write_out(&offsets.file, true), 0);
         assert_all_found(counts[i]);
-        offset_index_close(&offsets);
+        stop();
     }
 }
 
@@ -84,44 +95,48 @@ TEST(the_file_has_kafkas_bytes)
     int fd;
 
     start();
-    assert_int_equal(index_file_reserve(&offsets.file), 0);
     offset_index_append(&offsets, BASE + 5, 0x7c);
     offset_index_append(&offsets, BASE + 8, 0xf8);
-    assert_int_equal(index_file_write_out(&offsets.file, path, false), 0);
-    assert_int_equal(disk.fs.open(&disk.fs, path, FS_READ, &fd), 0);
-    assert_int_equal(disk.fs.read(&disk.fs, fd, bytes, sizeof bytes, 0, &got), 0);
+    assert_int_equal(index_file_write_out(&offsets.file, false), 0);
+    assert_int_equal(disk->fs.open(&disk->fs, path, FS_READ, &fd), 0);
+    assert_int_equal(disk->fs.read(&disk->fs, fd, bytes, sizeof bytes, 0, &got), 0);
     assert_int_equal(got, 16);
     assert_memory_equal(bytes, "\0\0\0\5\0\0\0\x7c\0\0\0\x08\0\0\0\xf8", 16);
-    disk.fs.close(&disk.fs, fd);
-    offset_index_close(&offsets);
+    disk->fs.close(&disk->fs, fd);
+    stop();
 }
 
 TEST(entries_are_written_in_blocks)
 {
     start();
     append(1, 1 + 3 * 512);
-    assert_int_equal(atomic_load(&disk.writes), 2); /* The third is full, and not yet written. */
+    assert_int_equal(atomic_load(&disk->writes), 2); /* The third is full, and not yet written. */
     append(1 + 3 * 512, 2 + 3 * 512);
-    assert_int_equal(atomic_load(&disk.writes), 3);
-    offset_index_close(&offsets);
+    assert_int_equal(atomic_load(&disk->writes), 3);
+    stop();
 }
 
-TEST(an_index_that_is_not_open_is_not_searched_on_a_loop)
+TEST(an_index_that_is_not_in_memory_is_not_searched_on_a_loop)
 {
     struct offset_index_entry entry;
 
     start();
     append(1, 100);
-    index_file_write_out(&offsets.file, path, false);
+    index_file_write_out(&offsets.file, false);
+    index_file_end_append(&offsets.file);
     index_file_let_go(&offsets.file);
-    index_file_shrink(&offsets.file);
-    assert_null(offsets.file.block);
-    assert_int_equal(atomic_load(&disk.open_files), 0);
-    assert_int_equal(offset_index_find(&offsets, path, false, 5000, INT64_MAX, &entry),
-                     ERR_NEEDS_IO);
+    assert_null(offsets.file.tail);
+    assert_int_equal(atomic_load(&disk->open_files), 0);
+    assert_int_equal(offset_index_find(&offsets, false, 5000, INT64_MAX, &entry), ERR_NEEDS_IO);
     assert_all_found(100);
-    assert_int_equal(atomic_load(&disk.open_files), 0);
+    /* Its only block is now known: the file need not be open. */
+    index_file_let_go(&offsets.file);
+    assert_int_equal(atomic_load(&disk->open_files), 0);
+    assert_int_equal(offset_index_find(&offsets, false, BASE + 500, INT64_MAX, &entry), 0);
+    assert_int_equal(entry.position, 5000);
+    assert_int_equal(atomic_load(&disk->open_files), 0);
     offset_index_close(&offsets);
+    folder_fixture_stop(&fixture);
 }
 
 TEST(a_truncated_index_goes_on_from_there)
@@ -129,23 +144,51 @@ TEST(a_truncated_index_goes_on_from_there)
     for (int written = 0; written < 2; written++) {
         start();
         append(1, 700);
-        if (written) index_file_write_out(&offsets.file, path, false);
-        assert_int_equal(offset_index_truncate(&offsets, path, BASE + 3000), 0);
-        assert_int_equal(offsets.last_position, 100 * 299);
+        if (written) index_file_write_out(&offsets.file, false);
+        assert_all_found(700);
+        index_file_end_append(&offsets.file);
+        assert_int_equal(offset_index_truncate(&offsets, BASE + 3000), 0);
+        assert_int_equal(index_file_begin_append(&offsets.file, true), 0);
+        assert_int_equal(offset_index_last_position(&offsets), 100 * 299);
         assert_all_found(300);
         append(300, 900);
         assert_all_found(900);
-        offset_index_close(&offsets);
+        stop();
     }
 }
 
-static int load(const void *data, size_t length, int64_t log_size)
+/* How many blocks are read from the file for one search? */
+static long reads_for(int64_t offset)
 {
-    fs_fault_init(&disk);
-    assert_int_equal(fs_path(path, "%s/index", test_folder()), 0);
-    assert_int_equal(fs_write_file(&disk.fs, path, data, length, false), 0);
-    offset_index_init(&offsets, &disk.fs, BASE);
-    return offset_index_load(&offsets, path, log_size);
+    struct offset_index_entry entry;
+    long before = atomic_load(&disk->operations);
+
+    assert_int_equal(offset_index_find(&offsets, false, offset, INT64_MAX, &entry), 0);
+    return atomic_load(&disk->operations) - before;
+}
+
+TEST(a_search_reads_a_block_for_each_halving_and_none_that_is_known)
+{
+    start();
+    append(1, 1 + 512 * 256); /* 1 MiB. */
+    assert_int_equal(index_file_write_out(&offsets.file, false), 0);
+    long cold = reads_for(BASE + 10 * 77777);
+    assert_true(cold > 1 && cold <= 9);
+    assert_int_equal(reads_for(BASE + 10 * 77777), 0);
+    /* The upper halvings are the same for all: they stay, whatever else is looked for. */
+    long reads = 0;
+    for (int i = 0; i < 200; i++)
+        reads += reads_for(BASE + 10 * (1 + (i * 7919) % (512 * 256)));
+    assert_true(reads <= 3 * 200);
+    assert_true(block_cache_count(fixture.blocks) <= 100);
+    stop();
+}
+
+static int load(const void *data, size_t length)
+{
+    init();
+    assert_int_equal(fs_write_file(&disk->fs, path, data, length, false), 0);
+    return offset_index_load(&offsets);
 }
 
 TEST(zeros_at_the_end_are_no_entries)
@@ -156,45 +199,64 @@ TEST(zeros_at_the_end_are_no_entries)
         store_i32(bytes + 8 * (i - 1), 10 * i);
         store_i32(bytes + 8 * (i - 1) + 4, 100 * i);
     }
-    assert_int_equal(load(bytes, sizeof bytes, 1 << 20), 0);
-    assert_int_equal(offsets.file.count, 699);
+    assert_int_equal(load(bytes, sizeof bytes), 0);
     assert_all_found(700);
-    offset_index_close(&offsets);
-    assert_int_equal(load(bytes + 8 * 700, 4000, 1 << 20), 0);
+    assert_int_equal(index_file_begin_append(&offsets.file, true), 0);
+    assert_int_equal(offsets.file.count, 699);
+    append(700, 1300);
+    assert_all_found(1300);
+    stop();
+    assert_int_equal(load(bytes + 8 * 700, 4000), 0);
+    assert_int_equal(index_file_begin_append(&offsets.file, true), 0);
     assert_int_equal(offsets.file.count, 0);
-    offset_index_close(&offsets);
+    stop();
 }
 
 TEST(what_cannot_be_an_index_is_refused)
 {
-    uint8_t entry[8];
+    struct offset_index_entry entry;
+    uint8_t bytes[8];
 
-    assert_int_equal(load("1234567", 7, 1 << 20), ERR_CORRUPT_MESSAGE);
+    assert_int_equal(load("1234567", 7), ERR_CORRUPT_MESSAGE);
     offset_index_close(&offsets);
-    store_i32(entry, 5);
-    store_i32(entry + 4, 100);
-    assert_int_equal(load(entry, 8, 100), ERR_CORRUPT_MESSAGE); /* Behind the segment's end. */
+    folder_fixture_stop(&fixture);
+    store_i32(bytes, -5);
+    store_i32(bytes + 4, 100);
+    assert_int_equal(load(bytes, 8), 0);
+    assert_int_equal(offset_index_find(&offsets, true, BASE, INT64_MAX, &entry),
+                     ERR_CORRUPT_MESSAGE);
     offset_index_close(&offsets);
-    store_i32(entry, -5);
-    assert_int_equal(load(entry, 8, 1000), ERR_CORRUPT_MESSAGE);
+    folder_fixture_stop(&fixture);
+    init();
+    assert_int_equal(offset_index_load(&offsets), ERR_NOT_FOUND);
     offset_index_close(&offsets);
-    fs_fault_init(&disk);
-    offset_index_init(&offsets, &disk.fs, BASE);
-    assert_int_equal(offset_index_load(&offsets, "/nowhere/index", 10), ERR_NOT_FOUND);
-    offset_index_close(&offsets);
+    folder_fixture_stop(&fixture);
+}
+
+TEST(an_index_that_became_shorter_is_no_broken_disk)
+{
+    struct offset_index_entry entry;
+
+    start();
+    append(1, 600);
+    index_file_write_out(&offsets.file, false);
+    assert_int_equal(disk->fs.truncate(&disk->fs, offsets.file.file->fd, 800), 0);
+    assert_int_equal(offset_index_find(&offsets, true, BASE + 5000, INT64_MAX, &entry),
+                     ERR_CORRUPT_MESSAGE);
+    stop();
 }
 
 TEST(a_block_that_cannot_be_written_waits_and_loses_nothing)
 {
     start();
     append(1, 513);
-    fs_fault_fail_at(&disk, 1, ERR_NO_SPACE);
-    disk.keeps_failing = disk.only_writes = true;
+    fs_fault_fail_at(disk, 1, ERR_NO_SPACE);
+    disk->keeps_failing = disk->only_writes = true;
     assert_int_equal(offset_index_append(&offsets, BASE + 5130, 51300), ERR_NO_SPACE);
     assert_int_equal(offset_index_append(&offsets, BASE + 5140, 51400), ERR_NO_SPACE);
     assert_all_found(513);
-    fs_fault_fail_at(&disk, 0, 0);
+    fs_fault_fail_at(disk, 0, 0);
     append(513, 600);
     assert_all_found(600);
-    offset_index_close(&offsets);
+    stop();
 }

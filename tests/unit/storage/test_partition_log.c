@@ -1031,6 +1031,53 @@ TEST(a_closed_segment_holds_its_data_file_open_and_no_other)
     fixture_close(&fixture);
 }
 
+TEST(a_log_of_many_segments_can_be_used_with_a_few_descriptors)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 5000;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    file_cache_set_limit(data_dir_files(fixture.dir), 4);
+    for (int i = 0; i < 40; i++) {
+        fixture_append_many(&fixture, 4, 1000);
+        assert_true(atomic_load(&fixture.disk.open_files) <= 1 + 4);
+    }
+    assert_int_equal(fixture_read_all(&fixture, 10000, NULL), 160);
+    assert_int_equal(partition_log_flush(fixture.log), 0);
+    assert_true(atomic_load(&fixture.disk.open_files) <= 1 + 4);
+    fixture_stop(&fixture);
+    fixture_reopen(&fixture);
+    assert_int_equal(fixture_read_all(&fixture, 10000, NULL), 160);
+    fixture_close(&fixture);
+}
+
+TEST(a_slice_stays_readable_whatever_becomes_of_its_segment)
+{
+    uint8_t bytes[1000];
+    struct log_read read = {
+        .below_offset = INT64_MAX, .max_bytes = 1000, .at_least_one = true, .may_block = true
+    };
+
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 5000;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    fixture_append_many(&fixture, 40, 1000);
+    assert_int_equal(partition_log_read(fixture.log, &read), 0);
+    /* Its descriptor is wanted by others, its file is removed, its log is closed. */
+    file_cache_set_limit(data_dir_files(fixture.dir), 1);
+    assert_int_equal(fixture_read_all(&fixture, 10000, NULL), 40);
+    assert_int_equal(partition_log_raise_start(fixture.log, 20), 0);
+    fixture.settings.file_delete_delay_ms = 0;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    int64_t next_ms;
+    assert_int_equal(partition_log_retain(fixture.log, INT64_MAX, FIXTURE_NOW_MS, &next_ms), 0);
+    assert_false(fixture_has_file(&fixture, "00000000000000000000.log"));
+    fixture_close(&fixture);
+    assert_int_equal(pread(read.slice.fd, bytes, sizeof bytes, read.slice.offset), sizeof bytes);
+    assert_int_equal(atomic_load(&fixture.disk.open_files), 1);
+    file_slice_release(&read.slice);
+    assert_int_equal(atomic_load(&fixture.disk.open_files), 0);
+}
+
 /* ---- readers beside the writer and the flusher */
 
 static atomic_bool writer_is_done;
