@@ -9,7 +9,9 @@
  *  (2) Recovery is strict. What is known to have been on the disk (`persisted_index`, which the
  *      vote file carries whenever it is written: at every start, election and clean stop) must be
  *      there and right; a bad batch is cut only above it, in the last segment. Above it a torn
- *      write and a damaged one cannot be told apart without an fsync more for each append.
+ *      write and a damaged one cannot be told apart without an fsync more for each append. What is
+ *      found above the recovery point is written once more before it counts as stored: after an
+ *      fsync that failed the page cache may show what the disk never got.
  *  (3) Every batch is checked again when it is read, also below the recovery point.
  *  (4) Group commit: one flush is on its way at a time; all that was appended meanwhile is the next
  *      one's.

@@ -38,7 +38,8 @@ struct partition_log_open_options {
         topic_id; /* Written to partition.metadata of a new folder, compared in an old one. */
     struct topic_settings settings;
     /* The metadata log's stricter rule (DESIGN 7.1): a bad batch is cut only in the last segment, at
-     * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. -1: the usual rule. */
+     * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. What is above the recovery
+     * point is written again before it is synced. -1: the usual rule. */
     int64_t cut_only_from;
 };
 

@@ -167,6 +167,28 @@ static int sync_segment(struct partition_log *log, struct segment *segment)
     return err;
 }
 
+/* A sync that failed in an earlier life may have left bytes in the page cache that the disk never got, and
+ * that no later sync writes. Written again they are, so that (3) holds under the strict rule. */
+static int write_again(struct recovering *recovering, struct segment *segment, int64_t position,
+                       int64_t end)
+{
+    struct fs *fs = recovering->log->fs;
+    int fd;
+    int err = segment_file(segment, true, &fd);
+
+    while (err == 0 && position < end) {
+        size_t wanted = end - position < CRC_BUFFER_BYTES ? (size_t)(end - position)
+                                                          : CRC_BUFFER_BYTES;
+        size_t got = 0;
+        err = fs->read(fs, fd, recovering->buffer, wanted, position, &got);
+        if (err == 0 && got == 0) err = ERR_IO;
+        struct iovec part = { recovering->buffer, got };
+        if (err == 0) err = fs->write(fs, fd, &part, 1, position);
+        position += (int64_t)got;
+    }
+    return err;
+}
+
 /* May the log be cut at `offset`, in segment `index`? */
 static int check_cut(const struct recovering *recovering, size_t index, int64_t offset)
 {
@@ -248,6 +270,8 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     if (err == 0) err = complete_indexes(segment);
     segment->indexes_are_flushed = false;
     recovering->recovery->was_recovered |= segment->size > 0;
+    if (err == 0 && recovering->cut_only_from >= 0)
+        err = write_again(recovering, segment, start, scan.end);
     if (err == 0 && (scan.is_bad || ends_early(recovering, index)))
         err = cut(recovering, index, &scan);
     else if (err == 0 && recovering->next_offset > log->recovery_point)

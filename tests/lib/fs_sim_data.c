@@ -173,6 +173,8 @@ size_t sim_write(struct fs_sim *sim, struct sim_node *file, const void *from, si
         done += part;
     }
     if (done > 0 && offset + (int64_t)done > file->size) set_size(file, offset + (int64_t)done);
+    /* Also where the file is as long already, but a sync failed: with its blocks the size goes out. */
+    if (done > 0 && offset + (int64_t)done > file->disk_size) file->size_is_dirty = true;
     return done;
 }
 

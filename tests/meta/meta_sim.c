@@ -112,9 +112,10 @@ int main(int argc, char **argv)
     trace_set_sink(drop_line, NULL);
     workers_run(&arguments.workers, &result);
     printf("%" PRIu64 " seeds, %" PRIu64 " failed: %" PRIu64 " commits, %" PRIu64 " told, %" PRIu64
-           " elections, %" PRIu64 " crashes (%" PRIu64 " of power), %" PRIu64 " messages\n",
+           " elections, %" PRIu64 " crashes (%" PRIu64 " of power, %" PRIu64
+           " of a full disk, %" PRIu64 " of a failed sync), %" PRIu64 " messages\n",
            result.done, result.failed, result.counts.commits, result.counts.told,
            result.counts.elections, result.counts.crashes, result.counts.power_cuts,
-           result.counts.messages);
+           result.counts.full, result.counts.failed_syncs, result.counts.messages);
     return (result.failed > 0) == arguments.must_fail ? 0 : 1;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world.h"
 
+#include "error.h"
+
 #define FULL_DISK_ROOM 4096 /* Left on a disk that is called full. */
 
 void world_nemesis_open(struct world *world)
@@ -100,6 +102,20 @@ static void fill_disk(struct world *world, struct world_node *node)
                            is_full ? fs_sim_used_bytes(node->disk) + FULL_DISK_ROOM : 0);
 }
 
+/* The process ends of it (DESIGN 7.1), and begins again on what the page cache shows. */
+static void fail_syncs(struct world *world, struct world_node *node)
+{
+    struct fs_sim_fault fault = {
+        .calls = FS_SIM_SYNC,
+        .suffix = world_percent(world, 70) ? ".log" : NULL,
+        .nth = 1 + (long)world_below(world, 6),
+        .error = ERR_IO,
+    };
+    if (!world_node_is_up(node)) return;
+    world_tell(world, "node %u: a sync will fail", node->id);
+    fs_sim_fail(node->disk, &fault);
+}
+
 void world_nemesis_starting(struct world *world, struct world_node *node)
 {
     if (!world->is_quiet && world_percent(world, world->nemesis.death_percent))
@@ -110,6 +126,7 @@ void world_nemesis_died(struct world *world, struct world_node *node)
 {
     (void)world;
     fs_sim_cut_power_at(node->disk, 0);
+    fs_sim_fail(node->disk, NULL);
 }
 
 /* ---- strokes ---- */
@@ -142,7 +159,11 @@ void world_nemesis_act(struct world *world)
     case 13: world_network_reset(world, any_node(world)->id, any_node(world)->id); break;
     case 14: strike_many(world); break;
     case 15:
-        if (world->options.has_disk_trouble) fill_disk(world, any_node(world));
+        if (!world->options.has_disk_trouble) break;
+        if (world_percent(world, 50))
+            fill_disk(world, any_node(world));
+        else
+            fail_syncs(world, any_node(world));
         break;
     }
 }
@@ -156,6 +177,7 @@ void world_nemesis_end(struct world *world)
         node->slow_ms = 0;
         node->sends_left = 0;
         fs_sim_cut_power_at(node->disk, 0);
+        fs_sim_fail(node->disk, NULL);
         fs_sim_set_total_bytes(node->disk, 0);
         node->is_disk_full = false;
         if (node->meta == NULL && !node->is_out_for_good && node->restart_ms > world->now_ms + 20)

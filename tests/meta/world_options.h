@@ -23,7 +23,8 @@ struct world_options {
 };
 
 struct world_counts {
-    uint64_t commits, elections, crashes, power_cuts, messages, told, full;
+    uint64_t commits, elections, crashes, power_cuts, messages, told;
+    uint64_t full, failed_syncs; /* Processes that ended of it. */
 };
 
 #endif

@@ -8,12 +8,14 @@
 #include "alloc.h"
 #include "disk_pool.h"
 #include "error.h"
+#include "fs_sim.h"
 #include "loop.h"
 #include "meta_log.h"
 #include "trace.h"
 
 static char path[1024];
 static char why[512];
+static struct fs_sim *disk; /* NULL: the real one. */
 static struct data_dir *dir;
 static struct meta_log *log_under_test;
 
@@ -25,7 +27,8 @@ static void no_lines(void *context, const char *line)
 
 static int open_log(int64_t persisted_index)
 {
-    assert_int_equal(data_dir_open(&dir, fs_posix(), path, why, sizeof why), 0);
+    struct fs *fs = disk == NULL ? fs_posix() : fs_sim_fs(disk);
+    assert_int_equal(data_dir_open(&dir, fs, path, why, sizeof why), 0);
     trace_set_sink(no_lines, NULL);
     int err = meta_log_open(&log_under_test, dir, clock_real(), persisted_index, why, sizeof why);
     trace_set_sink(NULL, NULL);
@@ -368,4 +371,44 @@ TEST(a_log_that_is_larger_than_the_memory_it_may_use_is_read_all_the_same)
         arena_close(&arena);
     }
     close_log();
+}
+
+/* ---- a disk that fails, and the machine stays up */
+
+static void end_life(bool of_the_machine)
+{
+    if (of_the_machine)
+        fs_sim_cut_power(disk);
+    else
+        fs_sim_kill(disk);
+    close_log();
+    fs_sim_restart(disk);
+}
+
+/* A sync that fails gives up pages that the page cache goes on showing: the next life of the process must
+ * not take them for stored. */
+TEST(what_the_page_cache_shows_after_a_failed_sync_is_made_durable_at_the_next_start)
+{
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct fs_sim_options options = { .seed = seed };
+        struct fs_sim_fault fault = { FS_SIM_SYNC, ".log", 1, false, ERR_IO };
+        disk = fs_sim_open(&options);
+        snprintf(path, sizeof path, "/node");
+        assert_int_equal(open_log(0), 0);
+        append(1, 20, 1);
+        fs_sim_fail(disk, &fault);
+        trace_set_sink(no_lines, NULL);
+        assert_int_not_equal(meta_log_checkpoint(log_under_test), 0);
+        trace_set_sink(NULL, NULL);
+        end_life(false);
+        assert_int_equal(open_log(0), 0);
+        int64_t last_index = meta_log_last_index(log_under_test);
+        end_life(true);
+        assert_int_equal(open_log(last_index), 0);
+        for (int64_t index = 1; index <= last_index; index++)
+            assert_entry(index, 1);
+        close_log();
+        fs_sim_close(disk);
+    }
+    disk = NULL;
 }
