@@ -174,8 +174,9 @@ static int write_again(struct recovering *recovering, struct segment *segment, i
 {
     struct fs *fs = recovering->log->fs;
     int fd;
-    int err = segment_file(segment, true, &fd);
+    int err = segment_pin(segment, true, &fd);
 
+    if (err != 0) return err;
     while (err == 0 && position < end) {
         size_t wanted = end - position < CRC_BUFFER_BYTES ? (size_t)(end - position)
                                                           : CRC_BUFFER_BYTES;
@@ -186,6 +187,7 @@ static int write_again(struct recovering *recovering, struct segment *segment, i
         if (err == 0) err = fs->write(fs, fd, &part, 1, position);
         position += (int64_t)got;
     }
+    segment_unpin(segment);
     return err;
 }
 
