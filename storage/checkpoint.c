@@ -93,30 +93,33 @@ int checkpoint_read(struct fs *fs, const char *path, int columns,
     return err;
 }
 
-static int write_lines(struct fs *fs, const char *path, const struct buffer *lines, size_t count,
-                       int (*replace)(struct fs *fs, const char *path, const void *data,
-                                      size_t length))
+static int print_text(struct buffer *text, const struct buffer *lines, size_t count)
 {
-    struct buffer text;
-    int err = 0;
-
-    buffer_init(&text);
-    checkpoint_print(&text, "0\n%zu\n", count);
-    buffer_put(&text, lines->data, lines->length);
-    if (text.failed || lines->failed) err = ERR_NO_MEMORY;
-    if (err == 0) err = replace(fs, path, text.data, text.length);
-    buffer_close(&text);
-    return err;
+    buffer_init(text);
+    checkpoint_print(text, "0\n%zu\n", count);
+    buffer_put(text, lines->data, lines->length);
+    return text->failed || lines->failed ? ERR_NO_MEMORY : 0;
 }
 
 int checkpoint_write(struct fs *fs, const char *path, const struct buffer *lines, size_t count)
 {
-    return write_lines(fs, path, lines, count, fs_replace_file);
+    struct buffer text;
+
+    int err = print_text(&text, lines, count);
+    if (err == 0) err = fs_replace_file(fs, path, text.data, text.length);
+    buffer_close(&text);
+    return err;
 }
 
-int checkpoint_rename(struct fs *fs, const char *path, const struct buffer *lines, size_t count)
+int checkpoint_rename(struct fs *fs, const char *path, const struct buffer *lines, size_t count,
+                      bool sync)
 {
-    return write_lines(fs, path, lines, count, fs_rename_over);
+    struct buffer text;
+
+    int err = print_text(&text, lines, count);
+    if (err == 0) err = fs_rename_over(fs, path, text.data, text.length, sync);
+    buffer_close(&text);
+    return err;
 }
 
 void checkpoint_print(struct buffer *lines, const char *format, ...)

@@ -4,6 +4,7 @@
 #ifndef STORAGE_CHECKPOINT_H
 #define STORAGE_CHECKPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,10 @@ int checkpoint_read(struct fs *fs, const char *path, int columns,
 /* Replaces a file (fs_replace_file) by `count` lines, each ended by a line feed. */
 int checkpoint_write(struct fs *fs, const char *path, const struct buffer *lines, size_t count);
 
-/* The same without syncing the folder: a crash leaves either file, until the caller has done that. */
-int checkpoint_rename(struct fs *fs, const char *path, const struct buffer *lines, size_t count);
+/* The same without syncing the folder: a crash leaves either file, until the caller has done that. Without
+ * `sync` nothing is synced: a crash may leave an empty or torn file. */
+int checkpoint_rename(struct fs *fs, const char *path, const struct buffer *lines, size_t count,
+                      bool sync);
 
 /* A decimal number that is the whole of `text`, between `least` and INT64_MAX. 0 or ERR_MALFORMED. */
 int checkpoint_number(struct str text, int64_t least, int64_t *number);

@@ -505,6 +505,12 @@ bool data_dir_was_clean(const struct data_dir *dir)
     return dir->was_clean;
 }
 
+int data_dir_sync_all(struct data_dir *dir)
+{
+    /* The descriptor is as old as our use of the folder: it hears of all failures since. */
+    return dir->fs->sync_all(dir->fs, dir->lock_fd);
+}
+
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
 {
     char path[PATH_MAX];

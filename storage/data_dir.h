@@ -78,6 +78,10 @@ int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, con
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);
 
+/* Syncs the whole file system: whatever was written to the folder is on disk afterwards, unless a write of
+ * it has failed since the folder was opened. Blocks. */
+int data_dir_sync_all(struct data_dir *dir);
+
 /* Everything was flushed and closed: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
 

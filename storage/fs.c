@@ -70,12 +70,12 @@ int fs_sync_file(struct fs *fs, const char *path)
     return err;
 }
 
-int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t length)
+int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t length, bool sync)
 {
     char temporary[PATH_MAX];
 
     int err = fs_path(temporary, "%s.tmp", path);
-    if (err == 0) err = fs_write_file(fs, temporary, data, length, true);
+    if (err == 0) err = fs_write_file(fs, temporary, data, length, sync);
     if (err == 0) err = fs->rename(fs, temporary, path);
     return err;
 }
@@ -87,7 +87,7 @@ int fs_replace_file(struct fs *fs, const char *path, const void *data, size_t le
 
     int err = slash == NULL ? fs_path(folder, ".")
                             : fs_path(folder, "%.*s", (int)(slash - path + 1), path);
-    if (err == 0) err = fs_rename_over(fs, path, data, length);
+    if (err == 0) err = fs_rename_over(fs, path, data, length, true);
     if (err == 0) err = fs->sync_folder(fs, folder); /* The new name must survive too. */
     return err;
 }

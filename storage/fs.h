@@ -45,6 +45,9 @@ struct fs {
     int (*reserve)(struct fs *fs, int fd, int64_t offset, int64_t length); /* Keeps the size. */
     int (*sync)(struct fs *fs, int fd);                                    /* fdatasync */
     int (*sync_folder)(struct fs *fs, const char *path);
+    /* All of the file system that holds the file: one call instead of many. It tells of every write that
+     * has failed since the file was opened. */
+    int (*sync_all)(struct fs *fs, int fd);
 
     int (*make_folder)(struct fs *fs, const char *path);   /* ERR_EXISTS if it is there. */
     int (*remove_folder)(struct fs *fs, const char *path); /* Must be empty. */
@@ -75,8 +78,9 @@ int fs_read_file(struct fs *fs, const char *path, size_t limit, char **text, siz
 /* Replaces a file so that a crash leaves the old or the new content: tmp, sync, rename, sync folder. */
 int fs_replace_file(struct fs *fs, const char *path, const void *data, size_t length);
 
-/* The same but for the last step: the caller syncs the folder. */
-int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t length);
+/* The same but for the last step: the caller syncs the folder. Without `sync` also the file itself, whose
+ * content a crash may then tear. */
+int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t length, bool sync);
 
 /* Writes a whole file in place: a crash may leave any part of it. `sync`: its content is then on disk,
  * its name only after sync_folder(). */

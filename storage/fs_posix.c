@@ -176,6 +176,12 @@ static int posix_sync_folder(struct fs *fs, const char *path)
     return err;
 }
 
+static int posix_sync_all(struct fs *fs, int fd)
+{
+    (void)fs;
+    return syncfs(fd) == 0 ? 0 : last_error();
+}
+
 static int posix_make_folder(struct fs *fs, const char *path)
 {
     (void)fs;
@@ -294,6 +300,7 @@ struct fs *fs_posix(void)
         .reserve = posix_reserve,
         .sync = posix_sync,
         .sync_folder = posix_sync_folder,
+        .sync_all = posix_sync_all,
         .make_folder = posix_make_folder,
         .remove_folder = posix_remove_folder,
         .rename = posix_rename,

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "buffer.h"
 #include "clock.h"
 #include "data_dir.h"
 #include "file_slice.h"
@@ -165,11 +166,33 @@ void partition_log_epoch_end(const struct partition_log *log, int32_t epoch, int
  * Remembers a failure (4). Blocks; may run beside a writer and beside reads. */
 int partition_log_flush(struct partition_log *log);
 
-/* Flushes and writes indexes, epochs and a producer snapshot, so that nothing below needs to be read
- * again, then moves the recovery point in the data folder's checkpoint (in memory;
- * data_dir_write_checkpoints() makes it last). Where nothing was appended since the last one, gives
+/* A checkpoint flushes and writes indexes, epochs and a producer snapshot, so that nothing below needs to
+ * be read again, then moves the recovery point in the data folder's checkpoint (in memory;
+ * data_dir_write_checkpoints() makes it last). Where nothing was appended since the last one, it gives
  * back memory and reserved space instead. ERR_NO_SPACE and ERR_NO_MEMORY leave the recovery point where
- * it was and the log in use. Writer. Blocks. */
+ * it was and the log in use.
+ *
+ * It has two halves, so that the writer is free again before anything is synced. */
+struct log_checkpoint {
+    int64_t offset;       /* The end when it began; -1: there is nothing to end. */
+    int64_t segment_base; /* The active segment. */
+    unsigned truncations; /* Cut since? Then what was taken down is not true any more. */
+    struct buffer producers;
+};
+
+/* Takes down what only the writer knows. Writer. Blocks, but not for a sync. */
+int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint);
+
+/* Writes it, and frees what begin_checkpoint() took. May run beside a writer, reads and flushes, but
+ * not beside the first half of another. Without `sync` nothing is synced: what was written counts, and
+ * the data folder's checkpoints may be written, only after data_dir_sync_all(). Blocks. */
+int partition_log_end_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint,
+                                 bool sync);
+
+/* Instead of ending it. */
+void partition_log_drop_checkpoint(struct log_checkpoint *checkpoint);
+
+/* Both halves. Writer. Blocks. */
 int partition_log_checkpoint(struct partition_log *log);
 
 /* Cuts the log so that `offset` is its end; offsets then continue there. Writer. Blocks. */

@@ -385,7 +385,7 @@ static int finish_segment(struct partition_log *log, struct segment *active, int
 {
     int err = log_finish_segment(active);
 
-    if (err == 0) err = log_write_snapshot(log, base_offset, false);
+    if (err == 0) err = log_write_snapshot(log, base_offset);
     return err;
 }
 

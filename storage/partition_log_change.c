@@ -116,6 +116,7 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err != 0)
         return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err : log_fail(log, err, "truncating");
 
+    log->truncations++;
     publish_cut(log, index, offset, position, &hidden_count);
     err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
     if (err == 0) err = cut_active(log, offset, position);
@@ -145,6 +146,7 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     /* The old files first: the new segment may have the name of one of them. Until there is a new
      * segment, readers find the last old one, cut to nothing. */
     struct segment *last = log_active(log);
+    log->truncations++;
     publish_cut(log, log->segment_count - 1, offset, 0, &hidden_count);
     pthread_mutex_lock(&log->lock);
     log->start_offset = log->flushed_offset = offset;

@@ -106,6 +106,7 @@ static int sync_data(struct partition_log *log, const struct flushing *flushing)
     int fd;
 
     if (segment->flushed_size >= flushing->size) return 0;
+    if (log->leaves_syncs) return 0;
     int err = segment_pin(segment, true, &fd);
     if (err != 0) return err;
     err = log->fs->sync(log->fs, fd);
@@ -127,7 +128,7 @@ static int flush_segment(struct partition_log *log, const struct flushing *flush
     }
     err = log_trim(log, segment);
     if (err == 0 && !segment->indexes_are_flushed) {
-        err = segment_write_indexes(segment, true);
+        err = segment_write_indexes(segment, !log->leaves_syncs);
         segment->indexes_are_flushed = err == 0;
         segment_close_indexes(segment);
         if (err == ERR_NO_SPACE) { /* They can be had from the data again (DESIGN 4.7). */
@@ -172,6 +173,7 @@ static int sync_names(struct partition_log *log)
     char path[PATH_MAX];
     int err = 0;
 
+    if (log->leaves_syncs) return 0;
     pthread_mutex_lock(&log->lock);
     bool is_dirty = log->folder_is_dirty;
     log->folder_is_dirty = false;
@@ -207,6 +209,7 @@ int log_flush_locked(struct partition_log *log)
     }
     if (err == 0) err = sync_names(log);
     if (err != 0) return log_fail(log, err, "flushing");
+    if (log->leaves_syncs) return 0;
     pthread_mutex_lock(&log->lock);
     if (log->flushed_offset < end_offset) log->flushed_offset = end_offset;
     pthread_mutex_unlock(&log->lock);
@@ -235,7 +238,8 @@ int log_write_epochs(struct partition_log *log)
     pthread_mutex_unlock(&log->lock);
     int err = lines.failed ? ERR_NO_MEMORY : 0;
     if (err == 0 && is_dirty) err = fs_path(path, "%s/leader-epoch-checkpoint", log->folder);
-    if (err == 0 && is_dirty) err = checkpoint_rename(log->fs, path, &lines, count);
+    if (err == 0 && is_dirty)
+        err = checkpoint_rename(log->fs, path, &lines, count, !log->leaves_syncs);
     if (err != 0) {
         pthread_mutex_lock(&log->lock);
         log->epochs_are_dirty = true;
@@ -245,16 +249,24 @@ int log_write_epochs(struct partition_log *log)
     return err;
 }
 
-int log_write_snapshot(struct partition_log *log, int64_t offset, bool sync)
+static int put_snapshot(struct partition_log *log, int64_t offset, const struct buffer *snapshot,
+                        bool sync)
 {
     char path[PATH_MAX];
+
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+    /* Torn, it is found out by its CRC, and an earlier one is used: so no rename is needed. */
+    if (err == 0) err = fs_write_file(log->fs, path, snapshot->data, snapshot->length, sync);
+    return err;
+}
+
+int log_write_snapshot(struct partition_log *log, int64_t offset)
+{
     struct buffer snapshot;
 
     buffer_init(&snapshot);
-    int err = segment_path(log->folder, offset, ".snapshot", path);
-    if (err == 0) err = producer_history_write(log->producers, &snapshot);
-    /* Torn, it is found out by its CRC, and an earlier one is used: so no rename is needed. */
-    if (err == 0) err = fs_write_file(log->fs, path, snapshot.data, snapshot.length, sync);
+    int err = producer_history_write(log->producers, &snapshot);
+    if (err == 0) err = put_snapshot(log, offset, &snapshot, false);
     buffer_close(&snapshot);
     return err;
 }
@@ -264,29 +276,17 @@ static int remove_old_snapshot(struct partition_log *log, int64_t offset)
 {
     char path[PATH_MAX];
 
-    if (offset < 0 || log->segments[log_segment_at(log, offset)]->base_offset == offset) return 0;
+    if (offset < 0) return 0;
+    pthread_mutex_lock(&log->lock);
+    bool is_needed = log->segments[log_segment_at(log, offset)]->base_offset == offset;
+    pthread_mutex_unlock(&log->lock);
+    if (is_needed) return 0;
     int err = segment_path(log->folder, offset, ".snapshot", path);
     if (err == 0) err = log->fs->remove(log->fs, path);
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Writes what is derived from the data, so that the data need not be read again. */
-static int write_derived(struct partition_log *log)
-{
-    struct segment *active = log_active(log);
-    int64_t end_offset = log->end_offset;
-
-    int err = log->producers_are_stale ? log_reload_producers(log, end_offset) : 0;
-    if (err == 0) err = log_finish_segment(active);
-    if (err == 0) err = segment_write_indexes(active, true);
-    if (err == 0) err = log_write_epochs(log);
-    if (err == 0) err = log_write_snapshot(log, end_offset, true);
-    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0)
-        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
-                                      log->partition, end_offset);
-    return err;
-}
+/* ---- checkpoints */
 
 /* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again. */
 static bool is_at_rest(const struct partition_log *log)
@@ -300,33 +300,109 @@ static int rest(struct partition_log *log)
 {
     struct segment *active = log_active(log);
 
+    pthread_mutex_lock(&log->flush_lock);
     int err = log_trim(log, active);
+    pthread_mutex_unlock(&log->flush_lock);
     segment_let_go(active);
     return err;
 }
 
-static int checkpoint_locked(struct partition_log *log)
+/* The data is safe: without room or memory for the rest the recovery point stays where it is. */
+static int checkpoint_failure(struct partition_log *log, int err)
+{
+    if (err == 0 || err == ERR_NO_SPACE || err == ERR_NO_MEMORY || err == ERR_KAFKA_STORAGE_ERROR)
+        return err;
+    return log_fail(log, err, "writing a checkpoint");
+}
+
+int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint)
+{
+    struct segment *active = log_active(log);
+
+    buffer_init(&checkpoint->producers);
+    checkpoint->offset = -1;
+    if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
+    if (is_at_rest(log)) return rest(log);
+    int err = log->producers_are_stale ? log_reload_producers(log, log->end_offset) : 0;
+    if (err == 0) err = log_finish_segment(active);
+    if (err == 0) err = producer_history_write(log->producers, &checkpoint->producers);
+    if (err == 0) {
+        checkpoint->offset = log->end_offset;
+        checkpoint->segment_base = active->base_offset;
+        checkpoint->truncations = log->truncations;
+    } else {
+        buffer_close(&checkpoint->producers);
+    }
+    return checkpoint_failure(log, err);
+}
+
+/* Those of the segment that was active. Closed meanwhile, the flush has written them, and it may be gone. */
+static int write_indexes(struct partition_log *log, int64_t base_offset, bool sync)
+{
+    struct segment *segment = NULL;
+
+    pthread_mutex_lock(&log->lock);
+    struct segment *found = log->segments[log_segment_at(log, base_offset)];
+    if (found->base_offset == base_offset && !found->is_closed) segment = segment_keep(found);
+    pthread_mutex_unlock(&log->lock);
+    int err = segment == NULL ? 0 : segment_write_indexes(segment, sync);
+    segment_release(segment);
+    return err;
+}
+
+/* Writes what is derived from the data, so that the data need not be read again. */
+static int write_derived(struct partition_log *log, const struct log_checkpoint *checkpoint,
+                         bool sync)
+{
+    int err = write_indexes(log, checkpoint->segment_base, sync);
+
+    if (err == 0) err = log_write_epochs(log);
+    if (err == 0) err = put_snapshot(log, checkpoint->offset, &checkpoint->producers, sync);
+    if (err == 0 && sync) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, checkpoint->offset);
+    return err;
+}
+
+static int end_locked(struct partition_log *log, const struct log_checkpoint *checkpoint, bool sync)
 {
     int64_t old_snapshot = log->snapshot_offset;
 
-    if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
-    if (is_at_rest(log)) return rest(log);
+    if (checkpoint->truncations != log->truncations) return 0; /* The next one will be right. */
     int err = log_flush_locked(log);
     if (err != 0) return err;
-    err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log);
-    /* The data is safe: without room or memory for the rest the recovery point stays where it is. */
-    if (err != 0 && err != ERR_NO_SPACE && err != ERR_NO_MEMORY)
-        return log_fail(log, err, "writing a checkpoint");
+    err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log, checkpoint, sync);
     if (err != 0) return err;
-    log->recovery_point = log->snapshot_offset = log->end_offset;
-    if (old_snapshot != log->snapshot_offset) err = remove_old_snapshot(log, old_snapshot);
+    log->recovery_point = log->snapshot_offset = checkpoint->offset;
+    return old_snapshot != checkpoint->offset ? remove_old_snapshot(log, old_snapshot) : 0;
+}
+
+int partition_log_end_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint,
+                                 bool sync)
+{
+    int err = 0;
+
+    if (checkpoint->offset < 0) return 0;
+    pthread_mutex_lock(&log->flush_lock);
+    log->leaves_syncs = !sync;
+    err = checkpoint_failure(log, end_locked(log, checkpoint, sync));
+    log->leaves_syncs = false;
+    pthread_mutex_unlock(&log->flush_lock);
+    buffer_close(&checkpoint->producers);
     return err;
+}
+
+void partition_log_drop_checkpoint(struct log_checkpoint *checkpoint)
+{
+    if (checkpoint->offset >= 0) buffer_close(&checkpoint->producers);
+    checkpoint->offset = -1;
 }
 
 int partition_log_checkpoint(struct partition_log *log)
 {
-    pthread_mutex_lock(&log->flush_lock);
-    int err = checkpoint_locked(log);
-    pthread_mutex_unlock(&log->flush_lock);
-    return err;
+    struct log_checkpoint checkpoint;
+
+    int err = partition_log_begin_checkpoint(log, &checkpoint);
+    return err != 0 ? err : partition_log_end_checkpoint(log, &checkpoint, true);
 }

@@ -42,6 +42,8 @@ struct partition_log {
     int64_t snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. */
     bool is_full;            /* The last write found no room. Writer. */
     bool indexes_lack_space; /* The last flush could not write them. Under the flush lock. */
+    bool leaves_syncs;       /* To data_dir_sync_all(). Under the flush lock. */
+    unsigned truncations;    /* Under the flush lock: how often the end was taken back. */
     int64_t reserve_least;   /* Kept behind the end of the active segment, also over restarts. */
     bool is_new;             /* Folder and partition.metadata are not known to be on disk. */
     struct removed_segment *removed; /* Oldest first. */
@@ -94,8 +96,8 @@ int log_trim(struct partition_log *log, struct segment *segment);
  * lock. */
 int log_write_epochs(struct partition_log *log);
 
-/* `<offset>.snapshot` of the producers, as they are now. Writer. */
-int log_write_snapshot(struct partition_log *log, int64_t offset, bool sync);
+/* `<offset>.snapshot` of the producers, as they are now. Not synced. Writer. */
+int log_write_snapshot(struct partition_log *log, int64_t offset);
 
 /* Removes the snapshots of offsets below `from` and above `to`. */
 int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);

@@ -52,6 +52,9 @@ struct partition_owner {
     /* The broker stops: batches that still wait to be checked are refused, so that a thousand of them that
      * decompress to much do not hold it up. They were not appended; clients send them again. */
     atomic_bool is_stopping;
+    /* So much is to be closed that one sync of the file system is cheaper than one of each file: whoever
+     * closes leaves syncing to the owner. */
+    atomic_bool syncs_itself;
 };
 
 struct partition {
@@ -86,7 +89,9 @@ struct partition {
     struct list waiting;         /* struct waiter, for the high watermark. */
     struct list unflushed, uncommitted; /* struct append: who waits for what (partition_acks.h). */
     struct job_lane lane; /* Whatever must not overlap: the log's writers on the pool. */
-    struct job open_job, append_job, flush_job, checkpoint_job, retain_job, close_job, free_job;
+    struct job open_job, append_job, flush_job, checkpoint_job, end_checkpoint_job, retain_job,
+        close_job, free_job;
+    struct log_checkpoint checkpoint; /* Between the two jobs for it. */
     bool append_waits, flush_runs, checkpoint_waits,
         retain_waits;  /* Each job is in one queue at a time. */
     bool flush_again;  /* Asked for while one ran, which may not have seen what came meanwhile. */

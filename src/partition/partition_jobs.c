@@ -3,8 +3,8 @@
  *
  *  (1) Writers of the log on the pool (open, queued appends, checkpoint, retention, close) go through
  *      the partition's lane, one at a time, and hold `appending` so that no loop appends meanwhile.
- *  (2) A flush may run beside a writer: it goes to the pool directly. Nobody waits for it but the
- *      housekeeping, and a roll does not wait for its fsync.
+ *  (2) A flush may run beside a writer: it goes to the pool directly, and a roll does not wait for its
+ *      fsync. So does the second half of a checkpoint, in which all of its syncs are.
  *  (3) A folder's name belongs to one partition at a time: the next one with that name is opened when
  *      the one before is closed, without a thread that waits for it. */
 
@@ -195,7 +195,10 @@ static void run_flush(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, flush_job);
     pthread_mutex_lock(&partition->lock);
-    struct partition_log *log = partition_pin_log(partition);
+    /* At the end closing syncs, of many partitions together; only who waits for this one needs it. */
+    bool is_needed = !atomic_load(&partition->owner->is_stopping) ||
+                     partition_waits_for_flushes(partition);
+    struct partition_log *log = is_needed ? partition_pin_log(partition) : NULL;
     partition->flush_again = false; /* What is there now is flushed now. */
     pthread_mutex_unlock(&partition->lock);
     int err = log == NULL ? 0 : partition_log_flush(log);
@@ -215,19 +218,50 @@ static void run_flush(struct job *job)
         partition_unref(partition);
 }
 
+/* From here on another may begin. Gives up the job's reference. */
+static void checkpoint_is_over(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->checkpoint_waits = false;
+    pthread_mutex_unlock(&partition->lock);
+    partition_unref(partition);
+}
+
 static void run_checkpoint(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, checkpoint_job);
     pthread_mutex_lock(&partition->lock);
-    partition->checkpoint_waits = false;
     partition->needs_checkpoint = false;
     pthread_mutex_unlock(&partition->lock);
+    partition->checkpoint.offset = -1;
     if (partition_begin_writing(partition)) {
         /* A failure is remembered by the log and noticed when the writing ends. */
-        (void)partition_log_checkpoint(partition->log);
+        (void)partition_log_begin_checkpoint(partition->log, &partition->checkpoint);
         partition_end_writing(partition);
     }
-    partition_unref(partition);
+    if (partition->checkpoint.offset >= 0)
+        executor_submit(partition->disk, &partition->end_checkpoint_job); /* With the reference. */
+    else
+        checkpoint_is_over(partition);
+}
+
+static void run_end_checkpoint(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, end_checkpoint_job);
+    pthread_mutex_lock(&partition->lock);
+    struct partition_log *log = partition_pin_log(partition);
+    pthread_mutex_unlock(&partition->lock);
+    if (log != NULL) {
+        (void)partition_log_end_checkpoint(log, &partition->checkpoint, true);
+        pthread_mutex_lock(&partition->lock);
+        partition_note_failure(partition);
+        partition_advance_high_watermark(partition); /* It has flushed. */
+        pthread_mutex_unlock(&partition->lock);
+        partition_unpin_log(partition);
+    } else {
+        partition_log_drop_checkpoint(&partition->checkpoint); /* Closing makes one of its own. */
+    }
+    checkpoint_is_over(partition);
 }
 
 static void run_retain(struct job *job)
@@ -315,7 +349,10 @@ static void run_close(struct job *job)
             trace(TRACE_WARN, "partition", "%s-%" PRId32 ": its folder cannot be given up: %s",
                   partition->topic, partition->index, error_text(err));
     } else {
-        err = partition_log_checkpoint(log);
+        struct log_checkpoint checkpoint;
+        bool sync = !atomic_load(&partition->owner->syncs_itself);
+        err = partition_log_begin_checkpoint(log, &checkpoint);
+        if (err == 0) err = partition_log_end_checkpoint(log, &checkpoint, sync);
         partition_log_close(log);
     }
 
@@ -344,6 +381,7 @@ void partition_jobs_init(struct partition *partition)
     partition->append_job.run = run_appends;
     partition->flush_job.run = run_flush;
     partition->checkpoint_job.run = run_checkpoint;
+    partition->end_checkpoint_job.run = run_end_checkpoint;
     partition->retain_job.run = run_retain;
     partition->close_job.run = run_close;
 }

@@ -18,6 +18,7 @@ struct set_folder {
     struct list dirty;      /* struct partition by owner_node, each with a reference; and those */
     struct list hasty;      /* whose flush.ms is less than the others' interval. */
     size_t partition_count; /* Under the set's lock. */
+    size_t unsynced_count;  /* While the set closes. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
     struct job sweep_job, checkpoint_job;
     bool sweep_runs, checkpoint_runs; /* Under `lock`: each job is in one queue at a time. */
@@ -76,6 +77,11 @@ static void folder_has_opened(struct partition_owner *owner, struct partition *p
     (void)err;
     struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
     atomic_fetch_sub(&folder->set->opening, 1);
+}
+
+static struct set_folder *owner_folder(const struct partition *partition)
+{
+    return LIST_OWNER(partition->owner, struct set_folder, owner);
 }
 
 static void print_name(char name[FOLDER_NAME_SIZE], const char *topic, int32_t index)
@@ -291,6 +297,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->owner.closed = folder_has_closed;
     atomic_init(&folder->owner.slow_until_us, 0);
     atomic_init(&folder->owner.is_stopping, false);
+    atomic_init(&folder->owner.syncs_itself, false);
     folder->set = set;
     folder->dir = dir;
     pthread_mutex_init(&folder->lock, NULL);
@@ -367,15 +374,38 @@ void partition_set_announce_stop(struct partition_set *set)
     if (set != NULL) flush_those(set, INT64_MAX, true);
 }
 
-void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)
+/* A checkpoint of one log needs five to eight syncs, and one of the whole file system may also write what
+ * other processes have written to it. */
+#define SYNC_ALL_FROM 64
+
+static bool needs_syncs(struct partition *partition)
 {
-    if (set == NULL) return;
-    timer_cancel(set->options.loop, &set->flush_timer);
-    timer_cancel(set->options.loop, &set->hasty_timer);
-    timer_cancel(set->options.loop, &set->checkpoint_timer);
-    timer_cancel(set->options.loop, &set->retention_timer);
-    /* Nobody adds or removes any more, so the map is walked as it is, also without memory for a copy. */
-    bool all_are_on_disk = mark_clean;
+    pthread_mutex_lock(&partition->lock);
+    bool needs = partition->is_dirty || partition->needs_checkpoint || partition->flush_runs;
+    pthread_mutex_unlock(&partition->lock);
+    return needs;
+}
+
+/* Nobody adds or removes any more, so the map is walked as it is, also without memory for a copy. */
+static void decide_who_syncs(struct partition_set *set)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+    for (unsigned i = 0; i < set->folder_count; i++)
+        set->folders[i].unsynced_count = 0;
+    while (map_next(&set->partitions, &cursor, &key, &key_length, &value))
+        if (needs_syncs(value)) owner_folder(value)->unsynced_count++;
+    for (unsigned i = 0; i < set->folder_count; i++)
+        if (set->folders[i].unsynced_count >= SYNC_ALL_FROM)
+            atomic_store(&set->folders[i].owner.syncs_itself, true);
+}
+
+/* Retires all and waits for them; true if all of them could be left in order. */
+static bool retire_all(struct partition_set *set)
+{
+    bool all_are_on_disk = true;
     struct map_cursor cursor = { 0 };
     const void *key;
     size_t key_length;
@@ -392,14 +422,35 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     while (set->names.count > 0)
         pthread_cond_wait(&set->all_closed, &set->lock);
     pthread_mutex_unlock(&set->lock);
+    return all_are_on_disk;
+}
+
+/* The checkpoints may say that something is on disk only when it is. */
+static int leave_folder(struct set_folder *folder, int64_t broker_epoch, bool mark_clean)
+{
+    int err = atomic_load(&folder->owner.syncs_itself) ? data_dir_sync_all(folder->dir) : 0;
+    if (err == 0) err = data_dir_write_checkpoints(folder->dir);
+    if (err == 0 && mark_clean) err = data_dir_mark_clean(folder->dir, broker_epoch);
+    return err;
+}
+
+void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean)
+{
+    if (set == NULL) return;
+    timer_cancel(set->options.loop, &set->flush_timer);
+    timer_cancel(set->options.loop, &set->hasty_timer);
+    timer_cancel(set->options.loop, &set->checkpoint_timer);
+    timer_cancel(set->options.loop, &set->retention_timer);
+    for (unsigned i = 0; i < set->folder_count; i++)
+        wait_for_folder_jobs(&set->folders[i]);
+    decide_who_syncs(set);
+    if (!retire_all(set)) mark_clean = false;
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         struct partition *partition;
         while ((partition = take_dirty(folder, INT64_MAX, true)) != NULL)
             partition_unref(partition);
-        wait_for_folder_jobs(folder);
-        int err = data_dir_write_checkpoints(folder->dir);
-        if (err == 0 && all_are_on_disk) err = data_dir_mark_clean(folder->dir, broker_epoch);
+        int err = leave_folder(folder, broker_epoch, mark_clean);
         if (err != 0)
             trace(TRACE_WARN, "partition", "%s: not left in order: %s", data_dir_path(folder->dir),
                   error_text(err));
@@ -462,8 +513,7 @@ void partition_set_remove(struct partition_set *set, const struct uuid *topic_id
     struct set_key key = key_of(topic_id, index);
     pthread_mutex_lock(&set->lock);
     struct partition *partition = map_remove(&set->partitions, &key, sizeof key);
-    if (partition != NULL)
-        LIST_OWNER(partition->owner, struct set_folder, owner)->partition_count--;
+    if (partition != NULL) owner_folder(partition)->partition_count--;
     pthread_mutex_unlock(&set->lock);
     if (partition == NULL) return;
     partition_retire(partition, true);

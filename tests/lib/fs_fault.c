@@ -149,6 +149,15 @@ static int fault_sync_folder(struct fs *fs, const char *path)
     return count(fault, false);
 }
 
+static int fault_sync_all(struct fs *fs, int fd)
+{
+    struct fs_fault *fault = fault_of(fs);
+
+    (void)fd;
+    atomic_fetch_add(&fault->syncs, 1);
+    return count(fault, false);
+}
+
 static int fault_make_folder(struct fs *fs, const char *path)
 {
     struct fs_fault *fault = fault_of(fs);
@@ -239,6 +248,7 @@ void fs_fault_init(struct fs_fault *fault)
         .reserve = fault_reserve,
         .sync = fault_sync,
         .sync_folder = fault_sync_folder,
+        .sync_all = fault_sync_all,
         .make_folder = fault_make_folder,
         .remove_folder = fault_remove_folder,
         .rename = fault_rename,

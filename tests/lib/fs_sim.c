@@ -446,6 +446,31 @@ static int sim_sync_folder(struct fs *fs, const char *path)
     return end(&visit, err);
 }
 
+/* Files and names. A failed one has written some of the files, and of each some part. */
+static int sim_sync_all(struct fs *fs, int fd)
+{
+    struct visit visit;
+    int err = begin_file(&visit, fs, FS_SIM_SYNC, fd, 0, 0);
+    bool is_done = err == 0 && !is_ignored(visit.sim, FS_SIM_SYNC, visit.file->path);
+    bool is_failed = err != 0 && visit.is_planned && visit.file != NULL;
+
+    struct sim_node *node = visit.sim->nodes;
+    if (node != NULL) sim_node_keep(node);
+    while (node != NULL) {
+        if (is_done && node->is_folder)
+            sim_sync_names(visit.sim, node); /* Others may be gone after that. */
+        else if (is_done)
+            sim_sync(visit.sim, node, 100);
+        else if (is_failed && !node->is_folder)
+            sim_sync(visit.sim, node, (unsigned)(sim_chance(visit.sim) % 60));
+        struct sim_node *next = node->next;
+        if (next != NULL) sim_node_keep(next);
+        sim_node_release(visit.sim, node);
+        node = next;
+    }
+    return end(&visit, err);
+}
+
 static int sim_make_folder(struct fs *fs, const char *path)
 {
     struct visit visit;
@@ -614,6 +639,7 @@ const struct fs sim_calls = {
     .reserve = sim_reserve_part,
     .sync = sim_sync_file,
     .sync_folder = sim_sync_folder,
+    .sync_all = sim_sync_all,
     .make_folder = sim_make_folder,
     .remove_folder = sim_remove_folder,
     .rename = sim_rename,

@@ -310,6 +310,34 @@ TEST(what_comes_while_a_flush_runs_is_flushed_by_the_next)
     fixture_close(&fixture);
 }
 
+TEST(the_syncs_of_a_checkpoint_hold_up_no_append)
+{
+    struct partition_fixture fixture;
+    serve_warm(&fixture);
+    struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
+    partition_append(fixture.partition, first);
+    struct fs *fs = data_dir_fs(fixture.dir);
+    meanwhile.sync = fs->sync;
+    meanwhile.partition = fixture.partition;
+    meanwhile.append = second;
+    fs->sync = sync_meanwhile;
+
+    partition_checkpoint_soon(fixture.partition);
+    run_jobs(&fixture.pool);
+
+    fs->sync = meanwhile.sync;
+    assert_null(meanwhile.append);
+    assert_false(second->is_pending);
+    assert_int_equal(second->log.base_offset, 2);
+    int64_t offset = -1;
+    assert_true(data_dir_checkpoint(fixture.dir, CHECKPOINT_RECOVERY_POINT, "t", 0, &offset));
+    assert_int_equal(offset, 2);
+    assert_false(fixture.partition->checkpoint_waits);
+    free_append(first);
+    free_append(second);
+    fixture_close(&fixture);
+}
+
 static struct append *checked;
 
 static void note_checked(struct append *append)

@@ -271,3 +271,117 @@ TEST(what_a_crash_left_of_a_deleted_topic_is_swept)
     assert_true(folder_exists(&fixture, 0, 1) || folder_exists(&fixture, 1, 1));
     assert_int_equal(count_folders(&fixture), 1);
 }
+
+/* ---- the end of many ---- */
+
+static struct {
+    atomic_uint syncs, all_syncs;
+    int all_fails_with;
+    int (*sync)(struct fs *fs, int fd);
+    int (*sync_all)(struct fs *fs, int fd);
+} counted;
+
+static int count_sync(struct fs *fs, int fd)
+{
+    (void)fs;
+    (void)fd;
+    atomic_fetch_add(&counted.syncs, 1);
+    return 0;
+}
+
+static int count_sync_all(struct fs *fs, int fd)
+{
+    (void)fs;
+    (void)fd;
+    atomic_fetch_add(&counted.all_syncs, 1);
+    return counted.all_fails_with;
+}
+
+static void count_syncs(int all_fails_with)
+{
+    struct fs *fs = fs_posix();
+    counted.sync = fs->sync;
+    counted.sync_all = fs->sync_all;
+    counted.all_fails_with = all_fails_with;
+    atomic_store(&counted.syncs, 0);
+    atomic_store(&counted.all_syncs, 0);
+    fs->sync = count_sync;
+    fs->sync_all = count_sync_all;
+}
+
+static void count_no_more(void)
+{
+    fs_posix()->sync = counted.sync;
+    fs_posix()->sync_all = counted.sync_all;
+}
+
+static void note_ended(struct append *append)
+{
+    (void)append; /* is_pending tells. */
+}
+
+/* One record in each of `count` new partitions. */
+static void write_to_all(struct set_fixture *fixture, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++)
+        add(fixture, i);
+    while (partition_set_opening(fixture->set) > 0)
+        pass_barrier(fixture);
+    for (int32_t i = 0; i < count; i++) {
+        struct partition *partition = partition_set_find(fixture->set, &topic_id, i);
+        size_t size;
+        uint8_t *data = batch_of("x", 1, &size);
+        struct append append;
+        append_init(&append, partition, data, size, 9, fixture->loop, note_ended);
+        assert_true(partition_check(&append));
+        partition_append(partition, &append);
+        while (append.is_pending) {
+            sched_yield();
+            loop_turn(fixture->loop);
+        }
+        assert_int_equal(append.log.err, 0);
+        append_close(&append);
+        mem_free(data);
+        partition_unref(partition);
+    }
+}
+
+static bool was_left_clean(const struct set_fixture *fixture, int dir)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/.kafka_cleanshutdown", fixture->paths[dir]);
+    return access(path, F_OK) == 0;
+}
+
+TEST(many_partitions_end_with_one_sync_for_each_folder)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "many");
+    write_to_all(&fixture, 200);
+    count_syncs(0);
+    set_fixture_close(&fixture);
+    count_no_more();
+    assert_int_equal(atomic_load(&counted.all_syncs), 2);
+    assert_true(atomic_load(&counted.syncs) < 20); /* Checkpoints and markers. */
+    assert_true(was_left_clean(&fixture, 0) && was_left_clean(&fixture, 1));
+
+    set_fixture_start(&fixture);
+    add(&fixture, 7);
+    set_fixture_close(&fixture);
+}
+
+TEST(a_sync_of_all_that_fails_leaves_no_checkpoint_and_no_marker)
+{
+    struct set_fixture fixture;
+    char path[600];
+    set_fixture_open(&fixture, "many-failed");
+    write_to_all(&fixture, 200);
+    count_syncs(ERR_IO);
+    set_fixture_close(&fixture);
+    count_no_more();
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/recovery-point-offset-checkpoint", fixture.paths[i]);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_false(was_left_clean(&fixture, i));
+    }
+}

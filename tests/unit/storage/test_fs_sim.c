@@ -571,6 +571,30 @@ TEST(reads_are_counted_by_suffix)
     assert_int_equal(fs_sim_bytes_read(sim, ".timeindex"), 0);
 }
 
+TEST(a_sync_of_all_makes_every_file_and_name_last)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        char data[16];
+        start_seed(seed);
+        int a = open_file("/d/a", FS_CREATE), b = open_file("/d/b", FS_CREATE);
+        assert_int_equal(put(a, 'a', 5, 0), 0);
+        assert_int_equal(put(b, 'b', 6, 0), 0);
+        assert_int_equal(fs->rename(fs, "/d/b", "/d/c"), 0);
+        fs->close(fs, b);
+        fs->close(fs, open_file("/d/gone", FS_CREATE));
+        assert_int_equal(fs->remove(fs, "/d/gone"), 0);
+        assert_int_equal(fs->sync_all(fs, a), 0);
+        assert_int_equal(put(a, 'x', 5, 5), 0);
+        lose_power();
+        assert_true(get("/d/a", data, sizeof data) >= 5);
+        assert_int_equal(memcmp(data, "aaaaa", 5), 0);
+        assert_int_equal(get("/d/c", data, sizeof data), 6);
+        assert_false(is_there("/d/b") || is_there("/d/gone"));
+    }
+    fs_sim_close(sim);
+    sim = NULL;
+}
+
 static void *write_much(void *context)
 {
     const char *path = context;
