@@ -48,6 +48,16 @@ static bool append_is_sane(const struct meta_message *message)
            message->as.append.entries[0].type == META_ENTRY_MEMBERS;
 }
 
+static bool snapshot_is_sane(const struct meta_message *message)
+{
+    struct meta_members members;
+    int64_t index = message->as.snapshot.index;
+    int64_t members_index = message->as.snapshot.members_index;
+    return index >= 1 && position_is_sane(index, message->as.snapshot.last_term, message->term) &&
+           members_index >= 1 && members_index <= index &&
+           meta_members_decode(&members, message->as.snapshot.members) == 0;
+}
+
 static bool message_is_sane(const struct meta_message *message)
 {
     if (message->from < 0 || message->to < 0 || message->from == message->to) return false;
@@ -67,6 +77,7 @@ static bool message_is_sane(const struct meta_message *message)
     case META_MESSAGE_TIMEOUT_NOW:
         return position_is_sane(message->as.timeout_now.last_index,
                                 message->as.timeout_now.last_term, message->term);
+    case META_MESSAGE_SNAPSHOT: return snapshot_is_sane(message);
     }
     return false;
 }

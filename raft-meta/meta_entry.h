@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bytes.h"
+#include "uuid.h"
 
 #define META_NOBODY (-1)
 
@@ -38,6 +39,7 @@ enum meta_message_type {
     META_MESSAGE_VOTE,
     META_MESSAGE_VOTE_RESULT,
     META_MESSAGE_TIMEOUT_NOW,
+    META_MESSAGE_SNAPSHOT, /* Answered with META_MESSAGE_APPEND_RESULT. */
 };
 
 /* A raft message on its way from one node to another. */
@@ -46,6 +48,7 @@ struct meta_message {
     int32_t from;
     int32_t to;
     int64_t term;
+    struct uuid directory_id; /* Of the disk that holds the sender's log (DESIGN 7.6). */
     union {
         struct {
             int64_t previous_index;
@@ -73,6 +76,15 @@ struct meta_message {
             int64_t last_index;
             int64_t last_term;
         } timeout_now;
+        struct {
+            int64_t index; /* All entries up to it are in the snapshot. */
+            int64_t last_term;
+            int64_t members_index; /* Of the newest members up to there … */
+            struct bytes members;  /* … and their payload (meta_members.h). */
+            /* The state (meta_snapshot.h). The core neither sets nor reads it: who carries the
+             * message adds it, and may bring it over in pieces before. */
+            struct bytes image;
+        } snapshot;
     } as;
 };
 

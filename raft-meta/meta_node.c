@@ -82,6 +82,14 @@ static int node_check_cluster(struct meta_node *node)
     return ERR_INCONSISTENT_CLUSTER_ID;
 }
 
+/* Reached only by a quorum of several, which has no transport yet. */
+static int node_install(struct meta_core_io *io, const struct meta_message *snapshot)
+{
+    trace(TRACE_ERROR, "quorum", "node %" PRId32 ": no way to install a snapshot of node %" PRId32,
+          node_of_io(io)->options.node_id, snapshot->from);
+    return ERR_UNSUPPORTED_VERSION;
+}
+
 static int node_apply(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
 {
     struct meta_node *node = node_of_io(io);
@@ -249,12 +257,15 @@ static int open_core(struct meta_node *node)
         .election_timeout_ms = node->options.election_timeout_ms,
         .heartbeat_ms = node->options.heartbeat_ms,
         .seed = node->options.seed,
+        .directory_id = data_dir_identity(node->options.dir)->directory_id,
+        .rules_off = node->options.rules_off,
     };
     node->io = (struct meta_core_io){
         .store_vote = node_store_vote,
         .append = node_append,
         .read = node_read,
         .send = node_send,
+        .install = node_install,
         .apply = node_apply,
         .role_changed = node_role_changed,
     };
@@ -302,7 +313,16 @@ int meta_node_start(struct meta_node *node)
         .first_index = meta_log_first_index(node->log),
         .last_index = meta_log_last_index(node->log),
     };
-    return meta_core_start(node->core, meta_node_now_ms(node), &stored);
+    int err = meta_core_start(node->core, meta_node_now_ms(node), &stored);
+    if (err != 0 || !meta_core_lost_its_disk(node->core)) return err;
+    snprintf(node->failure, sizeof node->failure,
+             "%s: the metadata log names another disk for node %" PRId32
+             " than meta.properties; one "
+             "of the two was copied here from elsewhere, or the disk is a new one: then remove the "
+             "node from the quorum, and let it join with an empty folder",
+             data_dir_path(node->options.dir), node->options.node_id);
+    node->failed = ERR_INCONSISTENT_CLUSTER_ID;
+    return node->failed;
 }
 
 /* ---- close ---- */

@@ -56,6 +56,7 @@ struct meta_node_options {
     int32_t election_timeout_ms;
     int32_t heartbeat_ms;
     uint32_t seed;        /* Of the election timeouts. */
+    uint32_t rules_off;   /* 0, but in tests (meta_core.h). */
     uint64_t hash_key[2]; /* Of the state's tables. */
     /* Of a new folder; borrowed during the open. */
     const struct meta_members *members; /* NULL: this node alone. */

@@ -55,7 +55,7 @@ accepts "the tree" "${layers[@]}"
 refuses "an include of ../" \
     planted storage/zz_bad.c '#include "../src/base/error.h"\n' "${layers[@]}"
 refuses "an include upwards" planted storage/zz_bad.c '#include "net.h"\n' "${layers[@]}"
-refuses "raft.h outside meta_core.c" planted raft-meta/zz_bad.c '#include <raft.h>\n' "${layers[@]}"
+refuses "raft.h outside meta_raft.c" planted raft-meta/zz_bad.c '#include <raft.h>\n' "${layers[@]}"
 refuses "two headers of one name" planted storage/error.h 'int x;\n' "${layers[@]}"
 
 accepts "the tree" "${map[@]}"

@@ -59,7 +59,7 @@ find src storage raft-meta -name '*.[ch]' 2>/dev/null | sort | xargs -r grep -Hn
         folder = path; sub(/\/[^\/]*$/, "", folder)
 
         if (header ~ /(^|\/)raft\.h$/ || header ~ /^raft\//) {
-            if (path != "raft-meta/meta_core.c") fail("only raft-meta/meta_core.c includes raft.h")
+            if (path != "raft-meta/meta_raft.c") fail("only raft-meta/meta_raft.c includes raft.h")
             next
         }
         if (!quoted) next

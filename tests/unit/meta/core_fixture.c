@@ -52,6 +52,15 @@ static int read_entries(struct meta_core_io *io, int64_t first_index, unsigned c
     return 0;
 }
 
+/* The copy points to what it brought along. */
+static void message_settle(struct core_message *message)
+{
+    if (message->message.type == META_MESSAGE_APPEND)
+        message->message.as.append.entries = message->entries;
+    if (message->message.type == META_MESSAGE_SNAPSHOT)
+        message->message.as.snapshot.members.data = message->members;
+}
+
 static void send_message(struct meta_core_io *io, const struct meta_message *message)
 {
     (void)io;
@@ -59,12 +68,40 @@ static void send_message(struct meta_core_io *io, const struct meta_message *mes
     assert_true(current->queued < sizeof current->queue / sizeof current->queue[0]);
     struct core_message *queued = &current->queue[current->queued++];
     queued->message = *message;
+    if (message->type == META_MESSAGE_SNAPSHOT)
+        memcpy(queued->members, message->as.snapshot.members.data,
+               (size_t)message->as.snapshot.members.length);
+    message_settle(queued);
     if (message->type != META_MESSAGE_APPEND) return;
     assert_true(message->as.append.entry_count <= CORE_ENTRIES);
     if (message->as.append.entry_count > 0)
         memcpy(queued->entries, message->as.append.entries,
                message->as.append.entry_count * sizeof queued->entries[0]);
-    queued->message.as.append.entries = queued->entries;
+}
+
+static void keep_snapshot(struct core_node *node, const struct meta_core_snapshot *snapshot)
+{
+    assert_true((size_t)snapshot->members.length <= sizeof node->snapshot_members);
+    memcpy(node->snapshot_members, snapshot->members.data, (size_t)snapshot->members.length);
+    node->snapshot = *snapshot;
+    node->snapshot.members.data = node->snapshot_members;
+}
+
+/* Held back until cores_finish_install(). */
+static int install(struct meta_core_io *io, const struct meta_message *snapshot)
+{
+    struct core_node *node = node_of(io);
+    assert_true(meta_core_is_installing(node->core));
+    keep_snapshot(node, &(struct meta_core_snapshot){
+                            .index = snapshot->as.snapshot.index,
+                            .term = snapshot->as.snapshot.last_term,
+                            .members_index = snapshot->as.snapshot.members_index,
+                            .members = snapshot->as.snapshot.members,
+                        });
+    node->first_index = snapshot->as.snapshot.index + 1;
+    node->last_index = snapshot->as.snapshot.index;
+    node->installs++;
+    return 0;
 }
 
 static int apply_entry(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
@@ -85,7 +122,7 @@ static void role_changed(struct meta_core_io *io)
 
 struct bytes cores_members(unsigned count, unsigned voters)
 {
-    static uint8_t payloads[CORE_NODES + 1][CORE_NODES + 1][256];
+    static uint8_t payloads[CORE_NODES + 1][CORE_NODES + 1][CORE_MEMBERS_BYTES];
     struct meta_members members = { .count = count };
     struct buffer bytes;
     for (unsigned i = 0; i < count; i++)
@@ -106,14 +143,27 @@ struct bytes cores_members(unsigned count, unsigned voters)
 void cores_start(struct cores *cores, int32_t id)
 {
     struct core_node *node = &cores->nodes[id];
-    struct meta_core_options options = { id, CORE_ELECTION_MS, CORE_HEARTBEAT_MS,
-                                         (uint32_t)(id + 1) };
+    struct meta_core_options options = {
+        .node_id = id,
+        .election_timeout_ms = CORE_ELECTION_MS,
+        .heartbeat_ms = CORE_HEARTBEAT_MS,
+        .seed = (uint32_t)(id + 1),
+        .directory_id = node->directory_id,
+        .rules_off = cores->rules_off,
+    };
+    struct meta_members members;
     struct meta_core_stored stored = {
+        .snapshot_index = node->snapshot.index,
+        .snapshot_term = node->snapshot.term,
+        .snapshot_members_index = node->snapshot.members_index,
+        .snapshot_members = &members,
         .term = node->term,
         .voted_for = node->voted_for,
         .first_index = node->first_index,
         .last_index = node->last_index,
     };
+    if (node->snapshot.index > 0)
+        assert_int_equal(meta_members_decode(&members, node->snapshot.members), 0);
     node->applied = 0;
     assert_int_equal(meta_core_open(&node->core, &options, &node->io), 0);
     assert_int_equal(meta_core_start(node->core, cores->now_ms, &stored), 0);
@@ -125,16 +175,38 @@ void cores_crash(struct cores *cores, int32_t id)
     cores->nodes[id].core = NULL;
 }
 
+void cores_take_snapshot(struct cores *cores, int32_t id, int64_t first_index)
+{
+    struct core_node *node = &cores->nodes[id];
+    struct meta_core_snapshot point;
+    assert_true(meta_core_snapshot_point(node->core, &point));
+    keep_snapshot(node, &point);
+    assert_int_equal(
+        meta_core_snapshot_taken(node->core, cores->now_ms, &node->snapshot, first_index), 0);
+    int64_t cut = first_index - node->first_index;
+    memmove(node->log, node->log + cut, (size_t)(CORE_ENTRIES - cut) * sizeof node->log[0]);
+    node->first_index = first_index;
+}
+
+void cores_finish_install(struct cores *cores, int32_t id)
+{
+    struct core_node *node = &cores->nodes[id];
+    assert_int_equal(meta_core_snapshot_installed(node->core, cores->now_ms), 0);
+}
+
 void cores_open(struct cores *cores, unsigned count, unsigned voters)
 {
+    uint32_t rules_off = cores->rules_off;
     memset(cores, 0, sizeof *cores);
+    cores->rules_off = rules_off;
     current = cores;
     cores->count = count;
     cores->now_ms = 1000;
     for (unsigned i = 0; i < count; i++) {
         struct core_node *node = &cores->nodes[i];
         *node = (struct core_node){
-            .io = { store_vote, append, read_entries, send_message, apply_entry, role_changed },
+            .io = { store_vote, append, read_entries, send_message, install, apply_entry,
+                    role_changed },
             .id = (int32_t)i,
             .term = 1,
             .voted_for = META_NOBODY,
@@ -174,17 +246,20 @@ void cores_settle(struct cores *cores)
         moved = false;
         while (cores->queued > 0) {
             struct core_message first = cores->queue[0];
-            if (first.message.type == META_MESSAGE_APPEND)
-                first.message.as.append.entries = first.entries;
+            message_settle(&first);
             memmove(cores->queue, cores->queue + 1, --cores->queued * sizeof cores->queue[0]);
             for (unsigned i = 0; i < cores->queued; i++)
-                if (cores->queue[i].message.type == META_MESSAGE_APPEND)
-                    cores->queue[i].message.as.append.entries = cores->queue[i].entries;
+                message_settle(&cores->queue[i]);
             cores_deliver(cores, &first.message);
             moved = true;
         }
-        for (unsigned i = 0; i < cores->count; i++)
-            if (cores->nodes[i].core != NULL) cores_persist(cores, (int32_t)i);
+        for (unsigned i = 0; i < cores->count; i++) {
+            struct meta_core *core = cores->nodes[i].core;
+            if (core == NULL) continue;
+            cores_persist(cores, (int32_t)i);
+            if (meta_core_is_installing(core) && !cores->installs_by_hand)
+                cores_finish_install(cores, (int32_t)i);
+        }
         if (cores->queued > 0) moved = true;
     }
 }

@@ -8,10 +8,11 @@
 
 #include "meta_core.h"
 
-#define CORE_NODES        5
-#define CORE_ENTRIES      64
-#define CORE_ELECTION_MS  300
-#define CORE_HEARTBEAT_MS 40
+#define CORE_NODES         5
+#define CORE_ENTRIES       64
+#define CORE_MEMBERS_BYTES 256
+#define CORE_ELECTION_MS   300
+#define CORE_HEARTBEAT_MS  40
 
 struct core_node {
     struct meta_core_io io;
@@ -25,11 +26,16 @@ struct core_node {
     uint64_t newest_write;
     unsigned applied;
     unsigned role_changes;
+    unsigned installs;
+    struct uuid directory_id;
+    struct meta_core_snapshot snapshot; /* The newest; index 0: none. */
+    uint8_t snapshot_members[CORE_MEMBERS_BYTES];
 };
 
 struct core_message {
     struct meta_message message;
     struct meta_entry entries[CORE_ENTRIES];
+    uint8_t members[CORE_MEMBERS_BYTES];
 };
 
 struct cores {
@@ -38,6 +44,8 @@ struct cores {
     struct core_message queue[256];
     unsigned queued;
     int64_t now_ms;
+    uint32_t rules_off;    /* Of those that are started from now on. */
+    bool installs_by_hand; /* cores_settle() does not do it. */
 };
 
 /* `count` nodes 0 .. count-1, of which the first `voters` vote; with entry 1, started. */
@@ -63,6 +71,12 @@ void cores_tick(struct cores *cores, int32_t id); /* At its deadline. */
 
 /* Makes `id` the leader, and settles. */
 void cores_elect(struct cores *cores, int32_t id);
+
+/* A snapshot of all that `id` has applied, after which its log begins at `first_index`. */
+void cores_take_snapshot(struct cores *cores, int32_t id, int64_t first_index);
+
+/* The snapshot that `id` was told to install is in place. */
+void cores_finish_install(struct cores *cores, int32_t id);
 
 /* Appends a command on a leader; its index. */
 int64_t cores_submit(struct cores *cores, int32_t id);

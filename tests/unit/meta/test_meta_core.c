@@ -168,7 +168,12 @@ TEST(a_snapshot_is_a_place_to_start_from)
     node->first_index = 11;
     node->last_index = 10;
     node->term = 4;
-    struct meta_core_options options = { 1, CORE_ELECTION_MS, CORE_HEARTBEAT_MS, 2 };
+    struct meta_core_options options = {
+        .node_id = 1,
+        .election_timeout_ms = CORE_ELECTION_MS,
+        .heartbeat_ms = CORE_HEARTBEAT_MS,
+        .seed = 2,
+    };
     struct meta_core_stored stored = {
         .term = 4,
         .voted_for = META_NOBODY,

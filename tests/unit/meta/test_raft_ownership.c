@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who frees what goes into libraft and comes out of it, as meta_core.c relies on it. These tests
+/* Who frees what goes into libraft and comes out of it, as meta_raft.c relies on it. These tests
  * prove it under AddressSanitizer and LeakSanitizer: a wrong line leaks or frees twice. libraft's
  * git main has other rules under the same version number, so a package that was built from it fails
  * here.
  *
- * Besides meta_core.c this is the only file that includes raft.h. */
+ * Besides meta_raft.c this is the only file that includes raft.h. */
 
 #include "runner.h"
 
