@@ -83,6 +83,16 @@ static int check_name(const struct controller *controller, struct meta_create_to
     return 0;
 }
 
+static int check_id(const struct controller *controller, struct meta_create_topic *wanted,
+                    const struct uuid *id)
+{
+    char shown[64];
+    const struct meta_topic *known = meta_state_topic_by_id(controller->state, id);
+    if (known == NULL) return 0;
+    return refuse(wanted, ERR_INCONSISTENT_TOPIC_ID, "Its id is that of topic '%s'.",
+                  trace_escape(shown, sizeof shown, str_from(known->name)));
+}
+
 /* ---- settings ---- */
 
 static int compare_settings(const void *a, const void *b)
@@ -181,6 +191,10 @@ static int check_assignment(const struct controller *controller, struct meta_cre
     if (assignment->broker_count > meta_state_broker_count(controller->state))
         return refuse(wanted, ERR_INVALID_REPLICA_ASSIGNMENT,
                       "Partition %" PRId32 " names more brokers than there are.", partition);
+    if (assignment->leader_epoch < 0)
+        return refuse(wanted, ERR_INVALID_REPLICA_ASSIGNMENT,
+                      "Partition %" PRId32 " begins with a leader epoch that cannot be.",
+                      partition);
     for (unsigned i = 0; i < assignment->broker_count; i++) {
         for (unsigned j = 0; j < i; j++)
             if (assignment->brokers[i] == assignment->brokers[j])
@@ -229,6 +243,7 @@ static int assign_by_hand(const struct controller *controller, struct meta_creat
         if (brokers == NULL || partition_fill(partition, controller->state, brokers,
                                               assignment->broker_count, arena) != 0)
             return no_memory(wanted);
+        partition->leader_epoch = assignment->leader_epoch;
         if (partition->isr_count == 0)
             return refuse(wanted, ERR_INVALID_REPLICA_ASSIGNMENT,
                           "All brokers of partition %" PRId32 " are fenced.",
@@ -309,6 +324,7 @@ int controller_create_topic(const struct controller *controller, struct meta_cre
     wanted->err = 0;
     wanted->why[0] = '\0';
     int err = check_name(controller, wanted);
+    if (err == 0) err = check_id(controller, wanted, id);
     if (err == 0) err = take_settings(wanted, arena, &filled);
     if (err == 0)
         err = wanted->assignment_count > 0 ? assign_by_hand(controller, wanted, arena, &filled)

@@ -88,6 +88,8 @@ struct meta_assignment {
     int32_t partition;
     const int32_t *brokers;
     unsigned broker_count;
+    int32_t
+        leader_epoch; /* The first one: above those that its log has, if there is one already. */
 };
 
 struct meta_wanted_setting {
@@ -99,6 +101,7 @@ struct meta_wanted_setting {
 
 struct meta_create_topic {
     struct str name;
+    struct uuid id;                            /* Zeros: a new one. */
     int32_t partition_count;                   /* -1: the default. */
     int16_t replication_factor;                /* -1: the default. */
     const struct meta_assignment *assignments; /* By hand; then the two above must be -1. */

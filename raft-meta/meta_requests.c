@@ -151,7 +151,8 @@ static int build_create(struct meta_requests *requests, const struct controller 
     struct arena arena;
     char memory[4096];
     if (wanted->err != 0) return 0; /* Named twice. */
-    int err = uuid_random(&id);
+    id = wanted->id;
+    int err = uuid_is_zero(&id) ? uuid_random(&id) : 0;
     if (err != 0) {
         create_item_fail(wanted, ERR_UNKNOWN_SERVER_ERROR);
         return 0;

@@ -348,6 +348,23 @@ int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t 
     return err;
 }
 
+int data_dir_disown(struct data_dir *dir)
+{
+    struct data_dir_identity identity = { .node_id = -1, .is_new = true };
+    char from[PATH_MAX], to[PATH_MAX];
+
+    int err = uuid_random(&identity.directory_id);
+    if (err == 0) err = fs_path(from, "%s/" IDENTITY_FILE, dir->path);
+    if (err == 0) err = fs_path(to, "%s/" IDENTITY_FILE ".adopted", dir->path);
+    if (err == 0) err = dir->fs->rename(dir->fs, from, to);
+    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
+    if (err != 0) return err;
+    dir->identity = identity;
+    mem_free(dir->sisters);
+    dir->sisters = NULL;
+    return 0;
+}
+
 /* ---- opening and closing */
 
 /* Makes the folder and those above it, each name durable. */

@@ -64,6 +64,10 @@ int data_dir_set_sisters(struct data_dir *dir, const char *sisters);
 /* Writes meta.properties durably. Blocks. */
 int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t node_id);
 
+/* The identity is another's: meta.properties is kept as meta.properties.adopted, durably, and the folder
+ * is a new one. Blocks. */
+int data_dir_disown(struct data_dir *dir);
+
 enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK };
 
 /* The value read at open or set since; false if there is none. Any thread. */

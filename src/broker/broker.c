@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "adopt.h"
 #include "alloc.h"
 #include "api.h"
 #include "clean_start.h"
@@ -40,6 +41,7 @@ struct broker {
     struct meta_quorum *meta;
     struct producer_ids *producer_ids;
     struct api *api;
+    struct adopt *adopt; /* NULL: not asked for. */
     bool is_ready;
     bool is_stopping; /* What the quorum still says is of no interest. */
     int err;          /* Why it stopped by itself; 0: it was asked to. */
@@ -74,6 +76,8 @@ static int open_dirs(struct broker *broker)
         if (err != 0) return refuse(err, config->log_dirs[i], why);
         broker->dir_count++;
     }
+    if (config->adopt) err = clean_start_adopt(broker->dirs, broker->dir_count);
+    if (err != 0) return err; /* It was told why. */
     err = clean_start_check(broker->dirs, broker->dir_count, config->node_id);
     if (err == ERR_INCONSISTENT_CLUSTER_ID) return err; /* It was told why. */
     for (unsigned i = 0; err == 0 && i < broker->dir_count; i++)
@@ -157,7 +161,7 @@ static int open_partitions(struct broker *broker)
     return err == 0 ? 0 : refuse(err, "partitions", "");
 }
 
-static void accept_clients(struct metadata_watch *watch);
+static void metadata_is_ready(struct metadata_watch *watch);
 
 static int open_meta(struct broker *broker)
 {
@@ -167,7 +171,7 @@ static int open_meta(struct broker *broker)
     broker->watch.topic_defaults = broker->topic_defaults;
     broker->watch.topic_default_count = broker->topic_default_count;
     broker->watch.loop = broker->loop;
-    broker->watch.ready = accept_clients;
+    broker->watch.ready = metadata_is_ready;
     metadata_watch_init(&broker->watch);
 
     struct meta_quorum_options options = {
@@ -248,20 +252,24 @@ static int watch_signals(struct broker *broker)
     return status == 0 ? 0 : refuse(ERR_IO, "signals", "");
 }
 
-/* The metadata has caught up: from here on no client can be told of a topic that is not there any more,
- * or not yet (DESIGN 7.5). Partitions may still be opening; each serves as soon as it is open. */
-static void accept_clients(struct metadata_watch *watch)
+/* It was told why. */
+static void give_up(struct broker *broker, int err)
 {
-    struct broker *broker = LIST_OWNER(watch, struct broker, watch);
-    if (broker->is_stopping) return;
+    broker->err = err;
+    broker->is_stopping = true;
+    loop_stop(broker->loop);
+}
+
+/* From here on no client can be told of a topic that is not there any more, or not yet (DESIGN 7.5).
+ * Partitions may still be opening; each serves as soon as it is open. */
+static void accept_clients(struct broker *broker)
+{
     struct meta_view *view = meta_quorum_view(broker->meta);
     int err = clean_start_claim(broker->dirs, broker->dir_count, meta_view_cluster_id(view),
                                 broker->config->node_id);
     if (err != 0) {
-        broker->err = err; /* It was told why. */
-        broker->is_stopping = true;
         meta_view_unref(view);
-        loop_stop(broker->loop);
+        give_up(broker, err);
         return;
     }
     partition_set_sweep(broker->partitions);
@@ -274,6 +282,44 @@ static void accept_clients(struct metadata_watch *watch)
           meta_view_partition_count(view),
           (clock_monotonic_us(broker->clock) - broker->started_us) / 1000);
     meta_view_unref(view);
+}
+
+static void has_adopted(void *owner, int err)
+{
+    struct broker *broker = owner;
+    if (broker->is_stopping) return;
+    if (err != 0)
+        give_up(broker, err);
+    else
+        accept_clients(broker);
+}
+
+/* The metadata has caught up. */
+static void metadata_is_ready(struct metadata_watch *watch)
+{
+    struct broker *broker = LIST_OWNER(watch, struct broker, watch);
+    if (broker->is_stopping) return;
+    if (broker->adopt != NULL)
+        adopt_start(broker->adopt);
+    else
+        accept_clients(broker);
+}
+
+static int open_adopt(struct broker *broker)
+{
+    struct adopt_options options = {
+        .dirs = broker->dirs,
+        .dir_count = broker->dir_count,
+        .meta = broker->meta,
+        .clock = broker->clock,
+        .loop = broker->loop,
+        .node_id = broker->config->node_id,
+        .owner = broker,
+        .done = has_adopted,
+    };
+    if (!broker->config->adopt) return 0;
+    int err = adopt_open(&broker->adopt, &options);
+    return err == 0 ? 0 : refuse(err, "--adopt", "");
 }
 
 int broker_open(struct broker **broker, const struct config *config)
@@ -297,6 +343,7 @@ int broker_open(struct broker **broker, const struct config *config)
     if (err == 0) err = open_dirs(opened);
     if (err == 0) err = open_partitions(opened);
     if (err == 0) err = open_meta(opened);
+    if (err == 0) err = open_adopt(opened);
     if (err == 0) complete_api(opened);
     return err;
 }
@@ -328,6 +375,7 @@ void broker_close(struct broker *broker)
     meta_quorum_close(broker->meta);
     if (broker->loop != NULL) loop_turn(broker->loop); /* What the quorum's end told this loop. */
     api_close(broker->api);                            /* Its topics under way have ended now. */
+    adopt_close(broker->adopt);
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, epoch, broker->is_ready);
     disk_pool_close(broker->pool);

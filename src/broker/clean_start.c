@@ -2,6 +2,7 @@
 #include "clean_start.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -32,9 +33,11 @@ static int check_cluster(const struct data_dir *dir, const char *cluster_id)
 {
     const struct data_dir_identity *identity = data_dir_identity(dir);
     if (identity->is_new || strcmp(identity->cluster_id, cluster_id) == 0) return 0;
-    trace(TRACE_ERROR, "broker",
-          "%s belongs to cluster %s, this node to cluster %s: give it another log.dirs",
-          data_dir_path(dir), identity->cluster_id, cluster_id);
+    trace(
+        TRACE_ERROR, "broker",
+        "%s belongs to cluster %s, this node to cluster %s: give it another log.dirs, or start it "
+        "once with --adopt to take over what lies there",
+        data_dir_path(dir), identity->cluster_id, cluster_id);
     return ERR_INCONSISTENT_CLUSTER_ID;
 }
 
@@ -44,6 +47,100 @@ static int has_metadata(const struct data_dir *dir, bool *has_it)
     struct fs *fs = data_dir_fs(dir);
     int err = fs_path(path, "%s/" METADATA_FOLDER, data_dir_path(dir));
     return err != 0 ? err : fs->exists(fs, path, has_it);
+}
+
+static int any_metadata(struct data_dir *const *dirs, unsigned count, bool *has_any)
+{
+    int err = 0;
+    *has_any = false;
+    for (unsigned i = 0; err == 0 && i < count && !*has_any; i++)
+        err = has_metadata(dirs[i], has_any);
+    return err;
+}
+
+/* Whose folders they are is what the metadata says, and the folder that has it. Where there is none, an
+ * identity is another's; where there is some and no identity beside it, this node has not yet come so far
+ * as to write any. */
+static int is_foreign(struct data_dir *const *dirs, unsigned count, unsigned i, bool *is_other)
+{
+    const struct data_dir_identity *first = data_dir_identity(dirs[0]);
+    const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
+    bool has_any = false, has_it = false;
+    int err = any_metadata(dirs, count, &has_any);
+    if (err == 0) err = has_metadata(dirs[i], &has_it);
+    *is_other = !identity->is_new && !has_it &&
+                (!has_any ||
+                 (!first->is_new && strcmp(first->cluster_id, identity->cluster_id) != 0));
+    return err;
+}
+
+int clean_start_adopt(struct data_dir *const *dirs, unsigned count)
+{
+    int err = 0;
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        bool is_other = false;
+        char cluster_id[64];
+        err = is_foreign(dirs, count, i, &is_other);
+        if (err != 0 || !is_other) continue;
+        snprintf(cluster_id, sizeof cluster_id, "%s", data_dir_identity(dirs[i])->cluster_id);
+        err = data_dir_disown(dirs[i]);
+        if (err == 0)
+            trace(TRACE_INFO, "broker",
+                  "%s: taken over from cluster %s; its meta.properties is kept as "
+                  "meta.properties.adopted",
+                  data_dir_path(dirs[i]), cluster_id);
+        else
+            trace(TRACE_ERROR, "broker", "%s: meta.properties cannot be renamed: %s",
+                  data_dir_path(dirs[i]), error_text(err));
+    }
+    return err;
+}
+
+/* The names of some partition folders, for a line. */
+struct folder_names {
+    char text[256];
+    size_t used;
+    unsigned count;
+};
+
+static int add_name(void *context, const char *folder, struct str topic, int32_t partition,
+                    bool is_deleted)
+{
+    struct folder_names *names = context;
+    char shown[128];
+    (void)topic;
+    (void)partition;
+    if (is_deleted) return 0;
+    names->count++;
+    trace_escape(shown, sizeof shown, str_from(folder));
+    if (names->used + strlen(shown) + 5 < sizeof names->text)
+        names->used += (size_t)snprintf(names->text + names->used, sizeof names->text - names->used,
+                                        " %s", shown);
+    else if (names->used + 4 < sizeof names->text)
+        names->used += (size_t)snprintf(names->text + names->used, sizeof names->text - names->used,
+                                        " ...");
+    return 0;
+}
+
+/* Nothing here is ours: a Kafka's folder must not be served, nor swept, by mistake. */
+static int check_foreign(struct data_dir *const *dirs, unsigned count)
+{
+    bool has_any = false;
+    int err = any_metadata(dirs, count, &has_any);
+    for (unsigned i = 0; err == 0 && !has_any && i < count; i++) {
+        const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
+        struct folder_names names = { .text = "" };
+        if (identity->is_new) continue;
+        err = data_dir_list(dirs[i], add_name, &names);
+        if (err != 0) return err;
+        trace(TRACE_ERROR, "broker",
+              "%s belongs to cluster %s, and there is no metadata of ours; it has %u partitions, "
+              "which are left alone: start once with --adopt to take them over, or give another "
+              "log.dirs:%s",
+              data_dir_path(dirs[i]), identity->cluster_id, names.count, names.text);
+        err = ERR_INCONSISTENT_CLUSTER_ID;
+    }
+    return err;
 }
 
 /* The metadata is in the first folder. If that one is empty and others are not, it is not the first. */
@@ -104,7 +201,7 @@ static int check_sisters(struct data_dir *const *dirs, unsigned count, const str
 int clean_start_check(struct data_dir *const *dirs, unsigned count, int32_t node_id)
 {
     const char *cluster_id = NULL;
-    int err = 0;
+    int err = check_foreign(dirs, count);
     for (unsigned i = 0; err == 0 && i < count; i++) {
         const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
         if (cluster_id == NULL && !identity->is_new) cluster_id = identity->cluster_id;

@@ -18,7 +18,7 @@
 /* ---- the command line ---- */
 
 struct arguments {
-    bool dev, check, help, version, print;
+    bool dev, adopt, check, help, version, print;
     const char *file;
 };
 
@@ -28,6 +28,8 @@ static void read_option(struct arguments *arguments, const char *option,
     char shown[128];
     if (strcmp(option, "--dev") == 0)
         arguments->dev = true;
+    else if (strcmp(option, "--adopt") == 0)
+        arguments->adopt = true;
     else if (strcmp(option, "--check-config") == 0)
         arguments->check = true;
     else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
@@ -379,7 +381,7 @@ int config_load(struct config *config, int argc, char **argv, char **environment
         return 0;
     }
 
-    struct config made = { .dev = arguments.dev };
+    struct config made = { .dev = arguments.dev, .adopt = arguments.adopt };
     struct settings settings;
     settings_init(&settings);
     report.is_check = arguments.check;

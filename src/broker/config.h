@@ -2,7 +2,7 @@
 /* What the operator asked for: Kafka's setting names, from a properties file, the environment and
  * the command line. One table says what each means, its type, default and range (config_table.h).
  *
- *    sluiced [--dev] [server.properties] [--set name=value]... [--check-config]
+ *    sluiced [--dev] [--adopt] [server.properties] [--set name=value]... [--check-config]
  *
  * `--set` wins over the environment (SLUICE_LOG_RETENTION_MS), that over the file (DESIGN 12). */
 
@@ -23,6 +23,7 @@ struct config_listener {
 
 struct config {
     bool dev;
+    bool adopt; /* Take over partition folders that the metadata does not know (DESIGN 4.1). */
     int32_t node_id;
     char **log_dirs;
     unsigned log_dir_count;

@@ -8,24 +8,28 @@
 
 void config_print_help(FILE *out)
 {
-    fputs("Usage: sluiced [OPTION…] [FILE]\n\n"
-          "A message broker that speaks Kafka's protocol. FILE is a server.properties with Kafka's "
-          "names\n"
-          "of settings.\n\n"
-          "  --dev                  for development: listens on localhost:9092 only, keeps its "
-          "data in\n"
-          "                         ./sluice-data; settings that are given go before this\n"
-          "  --set NAME=VALUE       one setting; may be given again\n"
-          "  --check-config         tell what is wrong with the settings, and end\n"
-          "  --print-configuration  print all settings as Markdown, and end\n"
-          "  --version              print the version, and end\n"
-          "  --help                 print this, and end\n\n"
-          "A setting is taken from --set, or from the environment (log.retention.ms is\n"
-          "SLUICE_LOG_RETENTION_MS there), or from FILE, in this order.\n\n"
-          "Examples:\n"
-          "  sluiced --dev\n"
-          "  sluiced /etc/sluice/server.properties --set log.dirs=/srv/a,/srv/b\n",
-          out);
+    fputs(
+        "Usage: sluiced [OPTION…] [FILE]\n\n"
+        "A message broker that speaks Kafka's protocol. FILE is a server.properties with Kafka's "
+        "names\n"
+        "of settings.\n\n"
+        "  --dev                  for development: listens on localhost:9092 only, keeps its "
+        "data in\n"
+        "                         ./sluice-data; settings that are given go before this\n"
+        "  --adopt                take over the partitions that lie in log.dirs and are not known "
+        "here:\n"
+        "                         a stopped Kafka's, for example; without it they are left alone\n"
+        "  --set NAME=VALUE       one setting; may be given again\n"
+        "  --check-config         tell what is wrong with the settings, and end\n"
+        "  --print-configuration  print all settings as Markdown, and end\n"
+        "  --version              print the version, and end\n"
+        "  --help                 print this, and end\n\n"
+        "A setting is taken from --set, or from the environment (log.retention.ms is\n"
+        "SLUICE_LOG_RETENTION_MS there), or from FILE, in this order.\n\n"
+        "Examples:\n"
+        "  sluiced --dev\n"
+        "  sluiced /etc/sluice/server.properties --set log.dirs=/srv/a,/srv/b\n",
+        out);
 }
 
 void config_print_version(FILE *out)

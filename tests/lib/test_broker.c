@@ -105,7 +105,9 @@ static void run_program(const struct test_broker *broker)
     const char *arguments[ARGUMENTS_MAX] = {
         program, "--dev", "--set", log_dirs, "--set", listeners
     };
-    for (unsigned i = 0, at = 6; broker->settings[i] != NULL; i++) {
+    unsigned at = 6;
+    if (broker->adopt) arguments[at++] = "--adopt";
+    for (unsigned i = 0; broker->settings[i] != NULL; i++) {
         arguments[at++] = "--set";
         arguments[at++] = broker->settings[i];
     }
@@ -170,7 +172,7 @@ void test_broker_start(struct test_broker *broker)
     }
 }
 
-void test_broker_open(struct test_broker *broker, const char *const *settings)
+void test_broker_prepare(struct test_broker *broker, const char *const *settings)
 {
     if (shared_broker_is_foreign()) skip();
     *broker = (struct test_broker){ .port = free_port() };
@@ -179,6 +181,11 @@ void test_broker_open(struct test_broker *broker, const char *const *settings)
         broker->settings[i] = settings[i];
     }
     snprintf(broker->folder, sizeof broker->folder, "%s", test_folder());
+}
+
+void test_broker_open(struct test_broker *broker, const char *const *settings)
+{
+    test_broker_prepare(broker, settings);
     test_broker_start(broker);
 }
 
@@ -220,6 +227,14 @@ void test_broker_kill(struct test_broker *broker)
     kill(broker->pid, SIGKILL);
     waitpid(broker->pid, NULL, 0);
     broker->pid = 0;
+}
+
+int test_broker_ends_by_itself(struct test_broker *broker)
+{
+    test_broker_launch(broker);
+    int status = wait_for(broker);
+    if (status == -1) fail_with_output(broker, "does not end by itself");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- the one that most tests share ---- */

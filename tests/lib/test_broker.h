@@ -16,6 +16,7 @@
 struct test_broker {
     const char *settings[TEST_BROKER_SETTINGS_MAX + 1]; /* "name=value"; NULL-ended; borrowed. */
     char folder[128];    /* "data" is log.dirs, "output" what the broker said. */
+    bool adopt;          /* Start with --adopt. */
     uint16_t port;       /* On 127.0.0.1; the same after a restart. */
     pid_t pid;           /* 0: not running. */
     off_t output_before; /* What it had said when it was started last. */
@@ -24,6 +25,12 @@ struct test_broker {
 /* Starts a broker with an empty data folder and waits until it answers. `settings` is NULL-ended, or
  * NULL for none. */
 void test_broker_open(struct test_broker *broker, const char *const *settings);
+
+/* The same, but does not start it: "data" is not there yet. */
+void test_broker_prepare(struct test_broker *broker, const char *const *settings);
+
+/* Starts a broker that should refuse to run; the status with which it exits. */
+int test_broker_ends_by_itself(struct test_broker *broker);
 
 /* After stop or kill: the same folder, port and settings. */
 void test_broker_start(struct test_broker *broker);

@@ -125,6 +125,42 @@ TEST(folders_of_another_node_or_cluster_are_left_as_they_are)
     assert_refused(2, 1);
 }
 
+TEST(a_kafkas_folder_is_refused_until_it_is_adopted)
+{
+    given_two_folders();
+    empty(0);
+    open_dir(0);
+    assert_int_equal(data_dir_set_identity(dirs[0], OTHER, 1), 0); /* And no metadata of ours. */
+    close_dirs();
+    open_dir(0);
+    assert_int_equal(clean_start_check(dirs, 1, 1), ERR_INCONSISTENT_CLUSTER_ID);
+    assert_int_equal(clean_start_adopt(dirs, 1), 0);
+    assert_true(data_dir_identity(dirs[0])->is_new);
+    assert_int_equal(clean_start_check(dirs, 1, 1), 0);
+    make_metadata(0);
+    assert_int_equal(clean_start_claim(dirs, 1, CLUSTER, 1), 0);
+    close_dirs();
+    open_dir(0); /* Ours from now on, also if asked again. */
+    assert_int_equal(clean_start_adopt(dirs, 1), 0);
+    assert_string_equal(data_dir_identity(dirs[0])->cluster_id, CLUSTER);
+    close_dirs();
+}
+
+TEST(a_kafkas_disk_beside_ours_can_be_adopted)
+{
+    given_two_folders();
+    open_dir(1);
+    assert_int_equal(data_dir_set_sisters(dirs[1], ""), 0);
+    assert_int_equal(data_dir_set_identity(dirs[1], OTHER, 7), 0);
+    close_dirs();
+    for (unsigned i = 0; i < 2; i++)
+        open_dir(i);
+    assert_int_equal(clean_start_adopt(dirs, 2), 0);
+    assert_string_equal(data_dir_identity(dirs[0])->cluster_id, CLUSTER);
+    assert_true(data_dir_identity(dirs[1])->is_new);
+    close_dirs();
+}
+
 TEST(a_disk_can_be_added)
 {
     given_two_folders();

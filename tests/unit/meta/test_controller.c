@@ -129,23 +129,62 @@ TEST(assignments_by_hand_are_kept_or_refused)
 {
     static const int32_t a[] = { 2, 1 }, b[] = { 4, 3 }, twice[] = { 1, 1 }, unknown[] = { 1, 9 };
     static const int32_t many[] = { 1, 2, 3, 4, 1, 2 };
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2 }, { 1, b, 2 } }, 2), 0);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 1, a, 2 }, { 0, b, 2 } }, 2), 0);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2 }, { 2, b, 2 } }, 2), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 1, a, 2 } }, 1), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { -1, a, 2 } }, 1), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2 }, { 0, b, 2 } }, 2), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2 }, { 1, b, 1 } }, 2), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, twice, 2 } }, 1), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, unknown, 2 } }, 1), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, many, 6 } }, 1), 39);
-    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, NULL, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2, 0 }, { 1, b, 2, 0 } }, 2),
+                     0);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 1, a, 2, 0 }, { 0, b, 2, 0 } }, 2),
+                     0);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2, 0 }, { 2, b, 2, 0 } }, 2),
+                     39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 1, a, 2, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { -1, a, 2, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2, 0 }, { 0, b, 2, 0 } }, 2),
+                     39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, a, 2, 0 }, { 1, b, 1, 0 } }, 2),
+                     39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, twice, 2, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, unknown, 2, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, many, 6, 0 } }, 1), 39);
+    assert_int_equal(ask_by_hand((struct meta_assignment[]){ { 0, NULL, 0, 0 } }, 1), 39);
+}
+
+TEST(a_topic_that_has_logs_keeps_its_epochs)
+{
+    static const int32_t here[] = { 1 };
+    struct meta_assignment assignments[] = { { 0, here, 1, 0 }, { 1, here, 1, 8 } };
+    struct meta_create_topic wanted = { .name = STR_LITERAL("new"),
+                                        .partition_count = -1,
+                                        .replication_factor = -1,
+                                        .assignments = assignments,
+                                        .assignment_count = 2 };
+    struct question question;
+    question_open(&question, 1);
+    assert_int_equal(ask(&question, &wanted), 0);
+    assert_int_equal(question.topic.partitions[0].leader_epoch, 0);
+    assert_int_equal(question.topic.partitions[1].leader_epoch, 8);
+    assignments[0].leader_epoch = -1;
+    assert_int_equal(error_kafka_code(ask(&question, &wanted)), 39);
+    question_close(&question);
+}
+
+TEST(an_id_that_another_topic_has_is_refused)
+{
+    struct meta_create_topic wanted = { .name = STR_LITERAL("new"),
+                                        .partition_count = 1,
+                                        .replication_factor = 1 };
+    struct question question;
+    question_open(&question, 1);
+    struct meta_topic *there = meta_state_topic(&question.state, (struct str){ "there", 5 });
+    assert_int_equal(controller_create_topic(&question.controller, &wanted, &there->id,
+                                             &question.arena, &question.topic),
+                     ERR_INCONSISTENT_TOPIC_ID);
+    assert_non_null(strstr(wanted.why, "there"));
+    question_close(&question);
 }
 
 TEST(counts_and_assignments_together_are_refused)
 {
     static const int32_t brokers[] = { 1 };
-    static const struct meta_assignment assignment = { 0, brokers, 1 };
+    static const struct meta_assignment assignment = { 0, brokers, 1, 0 };
     struct question question;
     struct meta_create_topic wanted = {
         .name = STR_LITERAL("new"),

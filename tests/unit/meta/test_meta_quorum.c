@@ -156,7 +156,7 @@ TEST(each_topic_of_a_request_has_its_own_answer)
 {
     struct node node;
     static const int32_t nobody[] = { 5 };
-    static const struct meta_assignment assignment = { 0, nobody, 1 };
+    static const struct meta_assignment assignment = { 0, nobody, 1, 0 };
     struct meta_create_topic items[] = {
         { .name = STR_LITERAL("good"), .partition_count = 2, .replication_factor = 1 },
         { .name = STR_LITERAL("twice"), .partition_count = 1, .replication_factor = 1 },
