@@ -55,12 +55,10 @@ static void go_on(struct fetch_call *fetch);
 /* ---- reading ---- */
 
 /* Nothing is left of them: a fetch that is abandoned while it waits is answered without records. */
-static void release_slices(struct fetch_call *fetch)
+static void release_reads(struct fetch_call *fetch)
 {
-    for (unsigned i = 0; i < fetch->part_count; i++) {
-        file_slice_release(&fetch->parts[i].read.slice);
-        fetch->parts[i].read.slice = (struct file_slice){ .fd = -1 };
-    }
+    for (unsigned i = 0; i < fetch->part_count; i++)
+        partition_read_release(&fetch->parts[i].read);
 }
 
 struct fetch_result {
@@ -111,7 +109,7 @@ static struct fetch_result read_all(struct fetch_call *fetch, bool may_block)
 
 static void free_fetch(struct fetch_call *fetch)
 {
-    release_slices(fetch);
+    release_reads(fetch);
     for (unsigned i = 0; i < fetch->part_count; i++)
         partition_unref(fetch->parts[i].partition);
     mem_free(fetch->parts);
@@ -155,8 +153,6 @@ static void answer_part(struct fetch_part *part, int16_t version)
         answer->high_watermark = read->high_watermark;
         answer->last_stable_offset = read->last_stable_offset;
         answer->log_start_offset = read->log_start_offset;
-        if (read->read_committed)
-            answer->aborted_transactions.count = 0; /* A list, without entries. */
     }
     if (read->has_diverged && version >= 12) {
         answer->diverging_epoch.epoch = read->diverging_epoch;
@@ -167,6 +163,22 @@ static void answer_part(struct fetch_part *part, int16_t version)
         answer->current_leader.leader_id = read->leader;
         answer->current_leader.leader_epoch = read->leader_epoch;
     }
+}
+
+/* A reader of committed records is given a list, also an empty one. */
+static int tell_aborted(struct fetch_call *fetch, struct fetch_part *part)
+{
+    const struct aborted_list *aborted = &part->read.aborted;
+    struct fetch_response_aborted_transaction *told;
+    if (part->answer->error_code != 0 || !part->read.read_committed) return 0;
+    told = arena_calloc(&fetch->call->arena, aborted->count + 1, sizeof *told);
+    if (told == NULL) return ERR_NO_MEMORY;
+    for (size_t i = 0; i < aborted->count; i++)
+        told[i] = (struct fetch_response_aborted_transaction){ aborted->items[i].producer_id,
+                                                               aborted->items[i].first_offset };
+    part->answer->aborted_transactions.items = told;
+    part->answer->aborted_transactions.count = (int32_t)aborted->count;
+    return 0;
 }
 
 struct slice_owner {
@@ -212,7 +224,8 @@ static void finish(struct fetch_call *fetch)
     for (unsigned i = 0; err == 0 && i < fetch->part_count; i++) {
         struct fetch_part *part = &fetch->parts[i];
         answer_part(part, call->api_version);
-        if (part->read.slice.length > 0) err = attach_records(fetch, part);
+        err = tell_aborted(fetch, part);
+        if (err == 0 && part->read.slice.length > 0) err = attach_records(fetch, part);
     }
     struct node_endpoint endpoint;
     if (err == 0 && call->api_version >= 16) {
@@ -290,7 +303,7 @@ static void decide(struct fetch_call *fetch, struct fetch_result result);
 static void run_on_pool(struct job *job)
 {
     struct fetch_call *fetch = LIST_OWNER(job, struct fetch_call, job);
-    release_slices(fetch);
+    release_reads(fetch);
     (void)read_all(fetch, true);
     loop_post(fetch->loop->loop, &fetch->evaluated);
 }
@@ -322,7 +335,7 @@ static void decide(struct fetch_call *fetch, struct fetch_result result)
         return;
     }
     if (wait_for_more(fetch))
-        release_slices(fetch); /* They are read again; the segment need not be held meanwhile. */
+        release_reads(fetch); /* They are read again; the segment need not be held meanwhile. */
     else
         go_on(fetch);
 }
@@ -330,7 +343,7 @@ static void decide(struct fetch_call *fetch, struct fetch_result result)
 static void go_on(struct fetch_call *fetch)
 {
     fetch->state = FETCH_ON_LOOP;
-    release_slices(fetch);
+    release_reads(fetch);
     decide(fetch, read_all(fetch, false));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition_read.h"
 
+#include "alloc.h"
 #include "error.h"
 
 /* Takes down what every answer carries, and decides whether there is one. Caller holds the lock. */
@@ -30,9 +31,53 @@ static bool has_diverged(struct partition_log *log, struct partition_read *read)
     return true;
 }
 
+/* So many aborted transactions are told of at once, unless a single batch has more: each takes 16 bytes
+ * of the answer. */
+#define ABORTED_MAX 65536
+
+/* Finds records and, for a reader of committed ones, what was aborted among them (KIP-98). */
+static int find_records(struct partition_log *log, struct partition_read *read, int64_t below)
+{
+    size_t max_bytes = read->max_bytes;
+    int err;
+
+    do {
+        struct log_read found = {
+            .from_offset = read->from_offset,
+            .below_offset = below,
+            .max_bytes = max_bytes,
+            .at_least_one = read->at_least_one,
+            .may_block = read->may_block,
+        };
+        err = partition_log_read(log, &found);
+        if (err != 0) return err;
+        struct log_aborted aborted = {
+            .from_offset = read->from_offset,
+            .below_offset = found.slice.length > 0 ? found.next_offset : read->from_offset,
+            .limit = max_bytes > 0 ? ABORTED_MAX : SIZE_MAX,
+            .may_block = read->may_block,
+        };
+        if (read->read_committed) err = partition_log_aborted(log, &aborted);
+        read->aborted = aborted.list;
+        read->slice = found.slice;
+        if (err != 0) partition_read_release(read);
+        max_bytes /= 2; /* Fewer records have fewer of them. */
+    } while (err == ERR_LIMIT);
+    return err;
+}
+
+void partition_read_release(struct partition_read *read)
+{
+    file_slice_release(&read->slice);
+    mem_free(read->aborted.items);
+    read->slice = (struct file_slice){ .fd = -1 };
+    read->aborted = (struct aborted_list){ 0 };
+}
+
 void partition_read(struct partition *partition, struct partition_read *read)
 {
     read->slice = (struct file_slice){ .fd = -1 };
+    read->aborted = (struct aborted_list){ 0 };
     read->has_diverged = false;
 
     pthread_mutex_lock(&partition->lock);
@@ -46,15 +91,7 @@ void partition_read(struct partition *partition, struct partition_read *read)
         read->from_offset > partition_log_end_offset(log)) {
         read->err = ERR_OFFSET_OUT_OF_RANGE;
     } else if (!has_diverged(log, read) && read->from_offset < below) {
-        struct log_read found = {
-            .from_offset = read->from_offset,
-            .below_offset = below,
-            .max_bytes = read->max_bytes,
-            .at_least_one = read->at_least_one,
-            .may_block = read->may_block,
-        };
-        read->err = partition_log_read(log, &found);
-        if (read->err == 0) read->slice = found.slice;
+        read->err = find_records(log, read, below);
     }
     partition_unpin_log(partition);
 }

@@ -15,8 +15,9 @@ struct partition_read {
     bool at_least_one;
     bool may_block;
     /* The answer: */
-    int err;                 /* ERR_NEEDS_IO: ask again with may_block, on the pool. */
-    struct file_slice slice; /* Release it. */
+    int err;                     /* ERR_NEEDS_IO: ask again with may_block, on the pool. */
+    struct file_slice slice;     /* Release it, with partition_read_release(). */
+    struct aborted_list aborted; /* Transactions that a reader of committed records leaves out. */
     int64_t high_watermark;
     int64_t last_stable_offset;
     int64_t log_start_offset;
@@ -28,6 +29,9 @@ struct partition_read {
 };
 
 void partition_read(struct partition *partition, struct partition_read *read);
+
+/* Gives back what an answer holds. */
+void partition_read_release(struct partition_read *read);
 
 /* Waits for records: wakes `waiter` once something at or beyond from_offset is visible, or the partition
  * has opened, failed or gone. False, and nothing

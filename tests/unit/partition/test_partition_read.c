@@ -138,3 +138,126 @@ TEST(the_ends_of_the_log_are_found_by_their_special_timestamps)
     assert_int_equal(lookup.position.offset, -1);
     fixture_close(&fixture);
 }
+
+/* ---- transactions */
+
+/* Puts a batch of one record into the log, as a follower does: of data, or an end marker. */
+static void replicate(struct partition_fixture *fixture, int64_t producer_id, const char *marker)
+{
+    uint8_t key[4] = { 0 }, value[6] = { 0 };
+    struct batch_builder builder;
+    struct buffer data;
+    struct log_append *rest;
+
+    batch_builder_init(&builder);
+    buffer_init(&data);
+    builder.base_offset = partition_log_end_offset(fixture->partition->log);
+    builder.attributes = BATCH_TRANSACTIONAL;
+    builder.producer_id = producer_id;
+    builder.producer_epoch = 0;
+    if (marker == NULL) builder.base_sequence = (int32_t)builder.base_offset;
+    if (marker != NULL) builder.attributes |= BATCH_CONTROL;
+    if (marker != NULL && strcmp(marker, "commit") == 0) key[3] = 1;
+    batch_builder_append(&builder, 1700000000000, (struct bytes){ key, 4 },
+                         (struct bytes){ value, 6 }, NULL, 0);
+    assert_int_equal(batch_builder_finish(&builder, &data), 0);
+    struct log_append append = { .data = data.data };
+    assert_int_equal(record_batch_read_header(&append.batch, data.data, data.length), 0);
+    assert_int_equal(
+        partition_log_append(fixture->partition->log, &append, 3, 1700000000000, true, &rest), 0);
+    assert_int_equal(append.err, 0);
+    batch_builder_close(&builder);
+    buffer_close(&data);
+}
+
+static void replicas_have(struct partition_fixture *fixture, int64_t high_watermark)
+{
+    pthread_mutex_lock(&fixture->partition->lock);
+    fixture->partition->high_watermark = high_watermark;
+    pthread_mutex_unlock(&fixture->partition->lock);
+}
+
+static struct partition_read read_committed(struct partition_fixture *fixture, size_t max_bytes)
+{
+    struct partition_read read = {
+        .current_leader_epoch = -1,
+        .last_fetched_epoch = -1,
+        .max_bytes = max_bytes,
+        .at_least_one = true,
+        .may_block = true,
+        .read_committed = true,
+    };
+    partition_read(fixture->partition, &read);
+    assert_int_equal(read.err, 0);
+    return read;
+}
+
+TEST(a_reader_of_committed_records_stops_at_the_first_open_transaction)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    replicate(&fixture, 7, NULL);
+    replicate(&fixture, 7, "commit");
+    replicate(&fixture, 8, NULL);
+    replicate(&fixture, 7, NULL);
+    replicas_have(&fixture, 4);
+    struct partition_read read = read_committed(&fixture, 1 << 20);
+    assert_int_equal(read.last_stable_offset, 2);
+    assert_int_equal(read.high_watermark, 4);
+    assert_true(read.slice.length > 0);
+    assert_int_equal(read.aborted.count, 0);
+    partition_read_release(&read);
+    fixture_close(&fixture);
+}
+
+TEST(a_transaction_is_stable_when_the_replicas_have_its_marker)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    replicate(&fixture, 7, NULL);
+    replicate(&fixture, 7, NULL);
+    replicate(&fixture, 7, "commit");
+    static const int64_t stable[] = { 0, 0, 0, 3 };
+    for (int64_t high_watermark = 0; high_watermark <= 3; high_watermark++) {
+        replicas_have(&fixture, high_watermark);
+        struct partition_read read = read_committed(&fixture, 1 << 20);
+        assert_int_equal(read.last_stable_offset, stable[high_watermark]);
+        assert_true((read.slice.length > 0) == (high_watermark == 3));
+        partition_read_release(&read);
+    }
+    fixture_close(&fixture);
+}
+
+TEST(a_reader_of_committed_records_is_told_what_was_aborted_in_what_it_reads)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    replicate(&fixture, 7, NULL);    /* 0 */
+    replicate(&fixture, 8, NULL);    /* 1 */
+    replicate(&fixture, 8, "abort"); /* 2 */
+    replicate(&fixture, 7, "abort"); /* 3 */
+    replicate(&fixture, 8, NULL);    /* 4 */
+    replicate(&fixture, 8, "abort"); /* 5 */
+    replicas_have(&fixture, 6);
+    struct partition_read read = read_committed(&fixture, 1 << 20);
+    assert_int_equal(read.last_stable_offset, 6);
+    assert_int_equal(read.aborted.count, 3);
+    static const struct {
+        int64_t producer_id, first_offset;
+    } expected[] = { { 7, 0 }, { 8, 1 }, { 8, 4 } };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(read.aborted.items[i].producer_id, expected[i].producer_id);
+        assert_int_equal(read.aborted.items[i].first_offset, expected[i].first_offset);
+    }
+    partition_read_release(&read);
+
+    /* Of a single batch: what began behind it does not matter yet. */
+    read = read_committed(&fixture, 1);
+    assert_int_equal(read.aborted.count, 1);
+    assert_int_equal(read.aborted.items[0].producer_id, 7);
+    partition_read_release(&read);
+    fixture_close(&fixture);
+}
