@@ -17,6 +17,7 @@
 #include "error.h"
 #include "metadata_watch.h"
 #include "net.h"
+#include "stop_signals.h"
 #include "trace.h"
 
 #define WHY_SIZE                256
@@ -27,7 +28,7 @@ struct broker {
     struct clock *clock;
     int64_t started_us;
     struct loop *loop;
-    uv_signal_t on_term, on_int;
+    struct stop_signals signals;
     struct disk_pool *pool;
     struct data_dir **dirs;
     unsigned dir_count;
@@ -232,9 +233,9 @@ static void complete_api(struct broker *broker)
     api_set_options(broker->api, &options);
 }
 
-static void stop_politely(uv_signal_t *signal, int number)
+static void stop_politely(struct stop_signals *signals, int number)
 {
-    struct broker *broker = signal->data;
+    struct broker *broker = LIST_OWNER(signals, struct broker, signals);
     broker->is_stopping = true;
     trace(TRACE_INFO, "broker", "stopping: signal %d", number);
     loop_stop(broker->loop);
@@ -243,13 +244,8 @@ static void stop_politely(uv_signal_t *signal, int number)
 static int watch_signals(struct broker *broker)
 {
     signal(SIGPIPE, SIG_IGN);
-    uv_loop_t *uv = loop_uv(broker->loop);
-    broker->on_term.data = broker->on_int.data = broker;
-    int status = uv_signal_init(uv, &broker->on_term);
-    if (status == 0) status = uv_signal_init(uv, &broker->on_int);
-    if (status == 0) status = uv_signal_start(&broker->on_term, stop_politely, SIGTERM);
-    if (status == 0) status = uv_signal_start(&broker->on_int, stop_politely, SIGINT);
-    return status == 0 ? 0 : refuse(ERR_IO, "signals", "");
+    int err = stop_signals_open(&broker->signals, broker->loop, stop_politely);
+    return err == 0 ? 0 : refuse(err, "signals", "");
 }
 
 /* It was told why. */
@@ -381,6 +377,7 @@ void broker_close(struct broker *broker)
     disk_pool_close(broker->pool);
     for (unsigned i = 0; i < broker->dir_count; i++)
         data_dir_close(broker->dirs[i]);
+    stop_signals_close(&broker->signals);
     loop_close(broker->loop);
     mem_free(broker->dirs);
     mem_free(broker->topic_defaults);
