@@ -108,10 +108,12 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
     return err;
 }
 
-/* Calls `look` with a view of each segment, from the first that may hold `offset` on, until it returns
- * other than 0 or *done. */
+/* How many segments without interest may be passed while the log waits. */
+#define SEGMENTS_AT_ONCE 256
+
 struct search {
     int64_t timestamp;
+    int64_t newer_than; /* Only segments whose newest record is newer are of interest. */
     int64_t below_offset;
     struct log_position position;
     struct segment_top top; /* The best so far, */
@@ -131,7 +133,6 @@ static int look_for_timestamp(struct search *search, const struct segment_view *
 {
     struct segment_record record = { -1, -1, -1 };
 
-    if (view->top.timestamp < search->timestamp) return 0;
     int err = segment_find_timestamp(view, search->timestamp, search->below_offset, &record);
     if (err == 0 && record.offset >= 0) {
         search->position = (struct log_position){ record.offset, record.timestamp,
@@ -146,17 +147,39 @@ static int look_for_top(struct search *search, const struct segment_view *view, 
     struct segment_top top = { -1, -1 };
 
     (void)done;
-    if (view->top.timestamp <= search->top.timestamp) return 0;
     int err = segment_find_top(view, search->below_offset, &top);
     if (err == 0 && top.timestamp > search->top.timestamp) {
         search->top = top;
+        search->newer_than = top.timestamp;
         search->top_base = view->segment->base_offset;
     }
     return err;
 }
 
-/* Shows `look` every segment with a base below search->below_offset, in order. ERR_BUSY if the log was
- * cut meanwhile. */
+/* The view of the first segment with a base above *behind that may be of interest, or of none; *behind is
+ * then the base of the last one that was passed. False: there are no more. Under the lock. */
+static bool next_of_interest(struct partition_log *log, const struct search *search, bool may_block,
+                             int64_t *behind, struct segment_view *view)
+{
+    size_t index = log_segment_at(log, *behind);
+
+    while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
+        index++;
+    for (int i = 0; i < SEGMENTS_AT_ONCE && index < log->segment_count; i++, index++) {
+        const struct segment *segment = log->segments[index];
+        if (segment->base_offset >= search->below_offset) return false;
+        *behind = segment->base_offset;
+        if (segment->top.timestamp == SEGMENT_TIME_UNKNOWN ||
+            segment->top.timestamp > search->newer_than) {
+            log_view(log, index, may_block, view);
+            return true;
+        }
+    }
+    return index < log->segment_count;
+}
+
+/* Shows `look` every segment with a base below search->below_offset that is of interest, in order, until
+ * it returns other than 0 or *done. ERR_BUSY if the log was cut meanwhile. */
 static int search_segments(struct partition_log *log, struct search *search, bool may_block,
                            int (*look)(struct search *search, const struct segment_view *view,
                                        bool *done))
@@ -174,19 +197,14 @@ static int search_segments(struct partition_log *log, struct search *search, boo
             err = ERR_KAFKA_STORAGE_ERROR;
         else if (!is_first && cuts != log->cuts)
             err = ERR_BUSY;
-        size_t index = log_segment_at(log, behind);
-        while (index < log->segment_count && log->segments[index]->base_offset <= behind)
-            index++;
-        if (err == 0 && index < log->segment_count &&
-            log->segments[index]->base_offset < search->below_offset)
-            log_view(log, index, may_block, &view);
+        bool has_more = err == 0 && next_of_interest(log, search, may_block, &behind, &view);
         cuts = log->cuts;
         pthread_mutex_unlock(&log->lock);
         is_first = false;
-        if (err != 0 || view.segment == NULL) break;
-        behind = view.segment->base_offset;
+        if (!has_more) break;
+        if (view.segment == NULL) continue;
         err = load_top(log, &view);
-        if (err == 0) err = look(search, &view, &done);
+        if (err == 0 && view.top.timestamp > search->newer_than) err = look(search, &view, &done);
         if (err != 0) err = explain(log, cuts, err);
         segment_release(view.segment);
     }
@@ -208,6 +226,7 @@ int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, i
 
     do {
         search = (struct search){ .timestamp = timestamp,
+                                  .newer_than = timestamp > INT64_MIN ? timestamp - 1 : INT64_MIN,
                                   .below_offset = below_offset,
                                   .position = { -1, -1, -1 } };
         err = search_segments(log, &search, may_block, look_for_timestamp);
@@ -245,7 +264,8 @@ int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_of
     int err;
 
     do {
-        search = (struct search){ .below_offset = below_offset,
+        search = (struct search){ .newer_than = -1,
+                                  .below_offset = below_offset,
                                   .position = { -1, -1, -1 },
                                   .top = { -1, -1 } };
         err = search_segments(log, &search, may_block, look_for_top);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Bringing the segments of a log in order when it is opened (DESIGN 4.4).
  *
- *  (1) Below the recovery point everything is on disk and right: it is not read. A missing index is
- *      rebuilt from batch headers.
+ *  (1) Below the recovery point everything is on disk and right: it is not read. An index that is missing
+ *      or does not reach to its segment's end is rebuilt from batch headers.
  *  (2) From there on each batch is checked: whole, its CRC, its offsets. The log ends in front of the
  *      first that is not right; whatever is behind goes, also later segments. A power cut may also take
  *      a segment's end at the very end of a batch: then the next one does not begin where it ends.
@@ -83,6 +83,7 @@ static int find_scan_start(struct recovering *recovering, struct segment *segmen
 {
     const struct partition_log *log = recovering->log;
     struct offset_index_entry entry = { -1, 0 };
+    struct time_index_entry time_entry;
     struct record_batch batch;
     struct batch_scan scan;
     int64_t position;
@@ -99,6 +100,10 @@ static int find_scan_start(struct recovering *recovering, struct segment *segmen
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) != entry.last_offset)
             err = ERR_CORRUPT_MESSAGE;
+        if (err == 0)
+            err = time_index_find(&segment->times, true, INT64_MAX, recovery_point, &time_entry);
+        /* An entry of the one index is never without what the other had to say then. */
+        if (err == 0 && time_entry.timestamp < batch.max_timestamp) err = ERR_CORRUPT_MESSAGE;
     }
     segment_unpin(segment);
     if (err == 0) err = offset_index_truncate(&segment->offsets, recovery_point);
@@ -128,10 +133,26 @@ static int complete_indexes(struct segment *segment)
     return err;
 }
 
+/* Are the indexes of a segment below the recovery point what they must be? They were on disk before that
+ * moved, so after a clean stop their sizes are proof enough; otherwise their ends are looked at. If not,
+ * they are emptied. */
+static int check_indexes(struct recovering *recovering, struct segment *segment, bool is_clean,
+                         bool *are_good)
+{
+    if (!*are_good || segment->size == 0 || (is_clean && !segment_may_lack_entries(segment)))
+        return 0;
+    int err = segment_check_indexes(segment, recovering->log->settings.index_interval_bytes,
+                                    &recovering->recovery->bytes_read);
+    segment_let_go(segment);
+    if (err != ERR_CORRUPT_MESSAGE) return err;
+    *are_good = false;
+    return segment_reset_indexes(segment);
+}
+
 /* By (1): only what is missing beside the log is made again. `end` is where the next one begins. What
  * lies below the start is not missed: a crash while the log began anew may leave it, in any state. */
 static int trust_segment(struct recovering *recovering, struct segment *segment, int64_t end,
-                         bool indexes_are_good)
+                         bool is_clean, bool indexes_are_good)
 {
     const struct partition_log *log = recovering->log;
     struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
@@ -142,12 +163,14 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
               segment->base_offset);
         return ERR_CORRUPT_MESSAGE;
     }
+    int err = check_indexes(recovering, segment, is_clean, &indexes_are_good);
+    if (err != 0) return err;
     segment->flushed_size = segment->size;
     segment->indexes_are_flushed = indexes_are_good;
     if (indexes_are_good) return 0;
     recovering->recovery->indexes_rebuilt++;
     int64_t next_offset = recovering->next_offset;
-    int err = scan_batches(recovering, &scan, 0);
+    err = scan_batches(recovering, &scan, 0);
     recovering->next_offset = next_offset;
     if (err == 0 && scan.is_bad)
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".log is damaged at position %" PRId64,
@@ -303,7 +326,7 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
         bool is_last = i + 1 == log->segment_count;
         int64_t end = is_last ? INT64_MAX : log->segments[i + 1]->base_offset;
         if (is_clean || end <= log->recovery_point) {
-            err = trust_segment(recovering, log->segments[i], end, !indexes_are_lost[i]);
+            err = trust_segment(recovering, log->segments[i], end, is_clean, !indexes_are_lost[i]);
             recovering->next_offset = is_last ? log->recovery_point : end;
         } else {
             err = recover_segment(recovering, i, !indexes_are_lost[i]);

@@ -76,6 +76,15 @@ int segment_create(struct segment **segment, struct segment_folder *folder, int6
 int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                  int64_t now_ms, bool *indexes_are_good);
 
+/* Could its indexes lack entries, by their sizes alone? Opens no file. */
+bool segment_may_lack_entries(const struct segment *segment);
+
+/* Do the indexes of a segment that is closed, or was when it was left, reach to its end?
+ * ERR_CORRUPT_MESSAGE: no, they must be rebuilt. Reads their last entries, and headers of the batches
+ * behind them (counted in *bytes_read) if these do not settle it. Blocks. */
+int segment_check_indexes(struct segment *segment, int32_t index_interval_bytes,
+                          int64_t *bytes_read);
+
 /* Empties the indexes, in memory and on disk, before they are rebuilt. Nobody else has the segment yet.
  * Blocks. */
 int segment_reset_indexes(struct segment *segment);

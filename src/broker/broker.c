@@ -77,6 +77,9 @@ static int open_dirs(struct broker *broker)
         if (err != 0) return refuse(err, config->log_dirs[i], why);
         broker->dir_count++;
     }
+    for (unsigned i = 0; err == 0 && i < broker->dir_count; i++)
+        file_cache_set_limit(data_dir_files(broker->dirs[i]),
+                             file_cache_default_limit() / broker->dir_count);
     if (config->adopt) err = clean_start_adopt(broker->dirs, broker->dir_count);
     if (err != 0) return err; /* It was told why. */
     err = clean_start_check(broker->dirs, broker->dir_count, config->node_id);
