@@ -78,6 +78,14 @@ static int open_log(struct partition *partition, struct partition_log **log)
         err = data_dir_set_aside(partition->dir, partition->topic, partition->index);
         if (err == 0) err = partition_log_open(log, &options, &recovery);
     }
+    /* Of a log that was recovered the names are not known to be on disk; until they are, nobody could see
+     * its records. */
+    if (err == 0 && partition_waits_for_flushes(partition) &&
+        partition_log_flushed_offset(*log) < partition_log_end_offset(*log)) {
+        err = partition_log_flush(*log);
+        if (err != 0) partition_log_close(*log);
+        if (err != 0) *log = NULL;
+    }
     return err;
 }
 

@@ -78,12 +78,13 @@ def split_address(text):
 
 
 class Broker:
-    """`settings` are further name=value texts for --set."""
+    """`settings` are further name=value texts for --set; `data` is log.dirs, by default a folder of its own."""
 
-    def __init__(self, program, settings=()):
+    def __init__(self, program, settings=(), data=None):
         self.program = program
         self.settings = list(settings)
         self.folder = tempfile.mkdtemp(prefix="sluice-client-test-")
+        self.data = os.path.join(self.folder, "data") if data is None else data
         self.port = free_port()
         self.process = None
         self.log_path = os.path.join(self.folder, "sluiced.log")
@@ -98,7 +99,7 @@ class Broker:
         return "127.0.0.1:%d" % self.port
 
     def start(self, seconds=30):
-        command = [self.program, "--dev", "--set", "log.dirs=" + os.path.join(self.folder, "data"),
+        command = [self.program, "--dev", "--set", "log.dirs=" + self.data,
                    "--set", "listeners=PLAINTEXT://" + self.bootstrap]
         for setting in self.settings:
             command += ["--set", setting]

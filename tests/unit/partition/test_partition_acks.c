@@ -374,3 +374,30 @@ TEST(a_topic_that_no_longer_asks_for_flushes_lets_go_of_who_waited)
     free_append(append);
     end(&fixture);
 }
+
+TEST(what_was_recovered_is_made_durable_and_seen_at_once)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    append_records(&fixture, 3);
+    partition_retire(fixture.partition, false);
+    run_jobs(&fixture.pool);
+    struct topic_settings settings = fixture.partition->settings;
+    settings.flush_messages = 1;
+    struct uuid id = fixture.partition->topic_id;
+    struct partition_role role = fixture.partition->role;
+    partition_unref(fixture.partition);
+    run_jobs(&fixture.pool);
+    /* As after a kill: nothing is known to be on disk. */
+    assert_int_equal(data_dir_set_checkpoint(fixture.dir, CHECKPOINT_RECOVERY_POINT, "t", 0, 0), 0);
+
+    assert_int_equal(partition_create(&fixture.partition, &fixture.owner, &fixture.pool.executor,
+                                      &fixture.clock.clock, fixture.dir, "t", 0, &id, &settings,
+                                      &role),
+                     0);
+    fixture_serve(&fixture);
+    assert_int_equal(partition_log_flushed_offset(fixture.partition->log), 3);
+    assert_int_equal(fixture.partition->high_watermark, 3);
+    fixture_close(&fixture);
+}
