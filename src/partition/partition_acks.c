@@ -47,7 +47,7 @@ bool partition_hold_ack(struct partition *partition, struct append *append)
         return false;
     }
     append_close(append); /* What was written is in the log. */
-    append->is_held = append->is_pending = true;
+    append->is_held = true;
     insert(append->acks_all ? &partition->uncommitted : &partition->unflushed, append);
     return true;
 }

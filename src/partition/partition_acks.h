@@ -19,7 +19,7 @@ bool partition_waits_for_flushes(const struct partition *partition);
 /* Must a flush begin now, for what was appended and not flushed? */
 bool partition_flush_is_due(const struct partition *partition);
 
-/* Keeps an append that went well until it may be acknowledged. False: it may be now, or its time is up
+/* Keeps an append that went well until it may be acknowledged; it is pending as long. False: it may be now, or its time is up
  * (log.err). */
 bool partition_hold_ack(struct partition *partition, struct append *append);
 

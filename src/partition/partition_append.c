@@ -215,7 +215,7 @@ static void settle_written(struct partition *partition, struct append *first, st
     for (struct append *append = first; append != rest; append = append->next) {
         append->is_written = true;
         append_settle(partition, append);
-        if (append->log.err == 0) (void)partition_hold_ack(partition, append);
+        append->is_pending = append->log.err == 0 && partition_hold_ack(partition, append);
     }
 }
 
