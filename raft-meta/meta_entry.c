@@ -4,13 +4,9 @@
 #include "error.h"
 #include "meta_members.h"
 
-/* Far below where index arithmetic overflows, far above any log. */
-#define HIGHEST_INDEX (INT64_MAX / 4)
-#define HIGHEST_TERM  INT32_MAX /* A term is a leader epoch in the log (DESIGN 7.1). */
-
 static bool index_is_sane(int64_t index)
 {
-    return index >= 0 && index <= HIGHEST_INDEX;
+    return index >= 0 && index <= META_MAX_INDEX;
 }
 
 /* Index and term of one entry: both are there or neither is. */
@@ -61,7 +57,7 @@ static bool snapshot_is_sane(const struct meta_message *message)
 static bool message_is_sane(const struct meta_message *message)
 {
     if (message->from < 0 || message->to < 0 || message->from == message->to) return false;
-    if (message->term < 1 || message->term > HIGHEST_TERM) return false;
+    if (message->term < 1 || message->term > META_MAX_TERM) return false;
     switch (message->type) {
     case META_MESSAGE_APPEND: return append_is_sane(message);
     case META_MESSAGE_APPEND_RESULT:

@@ -16,6 +16,9 @@
 
 #define META_NOBODY (-1)
 
+#define META_MAX_INDEX (INT64_MAX / 4) /* Far below where arithmetic overflows, above any log. */
+#define META_MAX_TERM  INT32_MAX       /* A term is a leader epoch in the log (DESIGN 7.1). */
+
 enum meta_entry_type {
     META_ENTRY_COMMAND = 1, /* meta_command.h */
     META_ENTRY_BARRIER = 2, /* A new leader's first; no payload. */

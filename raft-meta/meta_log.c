@@ -243,6 +243,7 @@ static void log_settings(struct topic_settings *settings)
     settings->segment_ms = INT64_MAX;
     settings->retention_ms = -1; /* Snapshots decide what may go, nothing else does. */
     settings->retention_bytes = -1;
+    settings->file_delete_delay_ms = 0; /* Nobody else reads it. */
     settings->max_message_bytes = META_ENTRY_MAX_SIZE + BATCH_OVERHEAD;
 }
 
@@ -420,6 +421,27 @@ int meta_log_append(struct meta_log *log, int64_t first_index, const struct meta
         if (err == 0) log->last_index += run;
         done += run;
     }
+    return err;
+}
+
+int meta_log_restart(struct meta_log *log, int64_t first_index)
+{
+    tail_truncate(&log->tail, log->tail.first_index);
+    window_forget(&log->window);
+    int err = partition_log_restart_at(log->log, first_index);
+    if (err != 0) return err;
+    log->first_index = log->tail.first_index = first_index;
+    log->last_index = first_index - 1;
+    return 0;
+}
+
+int meta_log_trim(struct meta_log *log, int64_t first_index)
+{
+    int64_t next_ms;
+    int err = partition_log_raise_start(log->log, first_index);
+    if (err == 0)
+        err = partition_log_retain(log->log, first_index, clock_wall_ms(log->clock), &next_ms);
+    if (err == 0 && first_index > log->first_index) log->first_index = first_index;
     return err;
 }
 

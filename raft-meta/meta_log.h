@@ -65,6 +65,13 @@ int64_t meta_log_flushed_index(const struct meta_log *log); /* All up to it is o
 int meta_log_append(struct meta_log *log, int64_t first_index, const struct meta_entry *entries,
                     unsigned count);
 
+/* Removes everything; the next entry is `first_index`. May block. The rest as for an append. */
+int meta_log_restart(struct meta_log *log, int64_t first_index);
+
+/* What lies in front of `first_index` is no longer needed. Whole segments go; the rest is there but not
+ * read. May block. The rest as for an append. */
+int meta_log_trim(struct meta_log *log, int64_t first_index);
+
 /* Entries that are there. Payloads stay until the next append, or are copied into the arena. 0,
  * ERR_NOT_FOUND, ERR_CORRUPT_MESSAGE by (3), ERR_IO, ERR_NO_MEMORY. May block. */
 int meta_log_read(struct meta_log *log, int64_t first_index, unsigned count,

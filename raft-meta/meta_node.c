@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meta_node.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "alloc.h"
 #include "error.h"
-#include "meta_log.h"
-#include "meta_vote.h"
+#include "meta_node_impl.h"
 #include "trace.h"
 
 #define VOTE_FILE "quorum-state"
-
-struct meta_node {
-    struct meta_node_options options;
-    struct meta_core *core;
-    struct meta_core_io io;
-    struct meta_log *log;
-    struct meta_log_flusher flusher;
-    struct meta_vote vote;
-    struct meta_state state;
-    struct meta_changes changes;
-    int failed;        /* 0, or why, where the core does not know it. */
-    char failure[256]; /* A better sentence than the error's own, or "". */
-};
-
-static struct meta_node *node_of_io(struct meta_core_io *io)
-{
-    return LIST_OWNER(io, struct meta_node, io);
-}
 
 int64_t meta_node_now_ms(const struct meta_node *node)
 {
@@ -63,14 +42,8 @@ static int node_read(struct meta_core_io *io, int64_t first_index, unsigned coun
     return meta_log_read(node_of_io(io)->log, first_index, count, entries, arena);
 }
 
-static void node_send(struct meta_core_io *io, const struct meta_message *message)
-{
-    struct meta_node_owner *owner = node_of_io(io)->options.owner;
-    owner->send(owner, message);
-}
-
 /* The cluster that the log belongs to is the one that the folder names. */
-static int node_check_cluster(struct meta_node *node)
+int meta_node_check_cluster(struct meta_node *node)
 {
     const char *cluster_id = data_dir_identity(node->options.dir)->cluster_id;
     if (node->state.cluster_id[0] == '\0' || strcmp(node->state.cluster_id, cluster_id) == 0)
@@ -82,20 +55,14 @@ static int node_check_cluster(struct meta_node *node)
     return ERR_INCONSISTENT_CLUSTER_ID;
 }
 
-/* Reached only by a quorum of several, which has no transport yet. */
-static int node_install(struct meta_core_io *io, const struct meta_message *snapshot)
-{
-    trace(TRACE_ERROR, "quorum", "node %" PRId32 ": no way to install a snapshot of node %" PRId32,
-          node_of_io(io)->options.node_id, snapshot->from);
-    return ERR_UNSUPPORTED_VERSION;
-}
-
 static int node_apply(struct meta_core_io *io, int64_t index, const struct meta_entry *entry)
 {
     struct meta_node *node = node_of_io(io);
     struct meta_node_owner *owner = node->options.owner;
     struct meta_outcome outcome;
+    unsigned known = node->changes.count;
     int err = meta_apply(&node->state, index, entry, &node->changes, &outcome);
+    if (err == 0) err = node_note_applied(node, entry, known);
     if (err == ERR_UNSUPPORTED_VERSION || err == ERR_MALFORMED)
         snprintf(node->failure, sizeof node->failure,
                  "entry %" PRId64 " of the metadata log is of a kind or version that this program "
@@ -104,7 +71,7 @@ static int node_apply(struct meta_core_io *io, int64_t index, const struct meta_
     if (err != 0) return err;
     owner->applied(owner, index, entry, &outcome);
     meta_outcome_close(&outcome);
-    return node_check_cluster(node);
+    return meta_node_check_cluster(node);
 }
 
 static void node_role_changed(struct meta_core_io *io)
@@ -122,12 +89,37 @@ int meta_node_failed(const struct meta_node *node)
 
 void meta_node_tick(struct meta_node *node)
 {
-    if (node->failed == 0) meta_core_tick(node->core, meta_node_now_ms(node));
+    if (node->failed != 0) return;
+    meta_core_tick(node->core, meta_node_now_ms(node));
+    node_consider_snapshot(node);
 }
 
 void meta_node_receive(struct meta_node *node, const struct meta_message *message)
 {
-    if (node->failed == 0) meta_core_receive(node->core, meta_node_now_ms(node), message);
+    if (node->failed != 0) return;
+    if (message->type == META_MESSAGE_SNAPSHOT)
+        node_receive_snapshot(node, message);
+    else
+        meta_core_receive(node->core, meta_node_now_ms(node), message);
+    node_consider_snapshot(node);
+}
+
+int meta_node_change_members(struct meta_node *node, const struct meta_members *members,
+                             int64_t *index)
+{
+    if (node->failed != 0) return node->failed;
+    return meta_core_change_members(node->core, meta_node_now_ms(node), members, index);
+}
+
+int meta_node_transfer(struct meta_node *node, int32_t to)
+{
+    if (node->failed != 0) return node->failed;
+    return meta_core_transfer(node->core, meta_node_now_ms(node), to);
+}
+
+void meta_node_snapshot_sending(struct meta_node *node, int32_t to, bool is_sending)
+{
+    meta_core_snapshot_sending(node->core, to, is_sending);
 }
 
 int meta_node_submit(struct meta_node *node, struct meta_entry *entries, unsigned count,
@@ -148,6 +140,7 @@ static void node_flushed(struct meta_log_flusher *flusher, uint64_t write, int e
         node->failed = err;
     }
     if (meta_node_failed(node) == 0) meta_core_persisted(node->core, meta_node_now_ms(node), write);
+    node_consider_snapshot(node);
     owner->moved(owner);
 }
 
@@ -163,6 +156,7 @@ static int open_files(struct meta_node *node, char *why, size_t why_size)
     if (err == 0)
         err = meta_log_open(&node->log, dir, node->options.clock, node->vote.persisted_index, why,
                             why_size);
+    if (err == 0) err = node_load_snapshot(node, why, why_size);
     return err;
 }
 
@@ -240,11 +234,13 @@ static int open_check(struct meta_node *node, char *why, size_t why_size)
                  data_dir_path(dir));
         return ERR_CORRUPT_MESSAGE;
     }
-    if (node->vote.term < meta_log_last_term(node->log)) {
+    int64_t last_term = meta_log_last_term(node->log);
+    if (last_term < node->snapshot.term) last_term = node->snapshot.term;
+    if (node->vote.term < last_term) {
         snprintf(why, why_size,
                  "%s: " VOTE_FILE " is of term %" PRId64 ", older than the metadata log, which has "
                  "reached term %" PRId64 "; restore it",
-                 data_dir_path(dir), node->vote.term, meta_log_last_term(node->log));
+                 data_dir_path(dir), node->vote.term, last_term);
         return ERR_CORRUPT_MESSAGE;
     }
     return 0;
@@ -264,8 +260,8 @@ static int open_core(struct meta_node *node)
         .store_vote = node_store_vote,
         .append = node_append,
         .read = node_read,
-        .send = node_send,
-        .install = node_install,
+        .send = node_send_message,
+        .install = node_install_snapshot,
         .apply = node_apply,
         .role_changed = node_role_changed,
     };
@@ -282,6 +278,7 @@ int meta_node_open(struct meta_node **node, const struct meta_node_options *opti
     opened->vote.fd = -1;
     meta_changes_init(&opened->changes);
     meta_state_init(&opened->state, options->hash_key);
+    node_init_snapshots(opened);
 
     int err = open_files(opened, why, why_size);
     if (err == 0)
@@ -307,12 +304,19 @@ int meta_node_open(struct meta_node **node, const struct meta_node_options *opti
 
 int meta_node_start(struct meta_node *node)
 {
+    struct meta_members members;
     struct meta_core_stored stored = {
         .term = node->vote.term,
         .voted_for = node->vote.voted_for,
         .first_index = meta_log_first_index(node->log),
         .last_index = meta_log_last_index(node->log),
+        .snapshot_index = node->snapshot.index,
+        .snapshot_term = node->snapshot.term,
+        .snapshot_members_index = node->snapshot.members_index,
+        .snapshot_members = &members,
     };
+    int start_err = node_tell_loaded(node, &members);
+    if (start_err != 0) return start_err;
     int err = meta_core_start(node->core, meta_node_now_ms(node), &stored);
     if (err != 0 || !meta_core_lost_its_disk(node->core)) return err;
     snprintf(node->failure, sizeof node->failure,
@@ -345,13 +349,14 @@ void meta_node_close(struct meta_node *node)
     meta_log_close(node->log);
     meta_vote_close(&node->vote);
     meta_changes_close(&node->changes);
+    node_close_snapshots(node);
     meta_state_close(&node->state);
     mem_free(node);
 }
 
 bool meta_node_is_busy(const struct meta_node *node)
 {
-    return meta_log_is_flushing(node->log);
+    return meta_log_is_flushing(node->log) || node->taking.is_running;
 }
 
 /* ---- questions ---- */

@@ -44,6 +44,11 @@ struct meta_node_owner {
 
     /* What ran beside the owner's thread came back, and the node went on with it, or failed. */
     void (*moved)(struct meta_node_owner *owner);
+
+    /* The state is a snapshot's: at the start of one that has any, and when another node sent one. What
+     * that changes is in meta_node_changes(), and at the start the topics that are gone, whose folders
+     * may still be there (DESIGN 8.5). */
+    void (*restored)(struct meta_node_owner *owner);
 };
 
 struct meta_node_options {
@@ -55,9 +60,10 @@ struct meta_node_options {
     int32_t node_id;
     int32_t election_timeout_ms;
     int32_t heartbeat_ms;
-    uint32_t seed;        /* Of the election timeouts. */
-    uint32_t rules_off;   /* 0, but in tests (meta_core.h). */
-    uint64_t hash_key[2]; /* Of the state's tables. */
+    uint32_t seed;          /* Of the election timeouts. */
+    uint32_t rules_off;     /* 0, but in tests (meta_core.h). */
+    int64_t snapshot_bytes; /* A snapshot is taken after this much log; 0: the usual. */
+    uint64_t hash_key[2];   /* Of the state's tables. */
     /* Of a new folder; borrowed during the open. */
     const struct meta_members *members; /* NULL: this node alone. */
     const char *cluster_id;             /* NULL: a random one. */
@@ -68,7 +74,7 @@ struct meta_node_options {
 int meta_node_open(struct meta_node **node, const struct meta_node_options *options, char *why,
                    size_t why_size);
 
-/* The core's first step. 0, or why the node has failed. */
+/* `restored`, if there is a snapshot, then the core's first step. 0, or why the node has failed. */
 int meta_node_start(struct meta_node *node);
 
 /* Flushes, and notes what the next start need not look at again. Nothing may be running beside. */
@@ -83,6 +89,12 @@ bool meta_node_is_busy(const struct meta_node *node);
 /* Events. Those that return nothing may fail the node. */
 void meta_node_tick(struct meta_node *node);
 void meta_node_receive(struct meta_node *node, const struct meta_message *message);
+
+/* meta_core_change_members(), meta_core_transfer(), meta_core_snapshot_sending(). */
+int meta_node_change_members(struct meta_node *node, const struct meta_members *members,
+                             int64_t *index);
+int meta_node_transfer(struct meta_node *node, int32_t to);
+void meta_node_snapshot_sending(struct meta_node *node, int32_t to, bool is_sending);
 
 /* meta_core_submit(). */
 int meta_node_submit(struct meta_node *node, struct meta_entry *entries, unsigned count,

@@ -89,6 +89,18 @@ static void quorum_applied(struct meta_node_owner *owner, int64_t index,
         quorum->is_registered = true;
 }
 
+/* At the start: what is gone. Later: what another node knew, told as any change is. */
+static void quorum_restored(struct meta_node_owner *owner)
+{
+    struct meta_quorum *quorum = quorum_of_owner(owner);
+    if (!quorum->is_ready) quorum_tell_deleted(quorum);
+    quorum->is_changed = true;
+    const struct meta_broker *self = meta_state_broker(meta_node_state(quorum->node),
+                                                       quorum->options.node_id);
+    if (self != NULL && self->incarnation >= quorum->registration_index)
+        quorum->is_registered = true;
+}
+
 static void quorum_role_changed(struct meta_node_owner *owner)
 {
     struct meta_quorum *quorum = quorum_of_owner(owner);
@@ -377,7 +389,7 @@ static int open_node(struct meta_quorum *quorum, char *why, size_t why_size)
     const struct meta_quorum_options *options = &quorum->options;
     struct uuid chance;
     quorum->owner = (struct meta_node_owner){ quorum_send, quorum_applied, quorum_role_changed,
-                                              quorum_moved };
+                                              quorum_moved, quorum_restored };
     struct meta_node_options node_options = {
         .dir = options->dir,
         .disk = options->disk,

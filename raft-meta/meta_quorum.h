@@ -29,9 +29,9 @@ struct meta_watcher {
     void (*changed)(struct meta_watcher *watcher, struct meta_view *view,
                     const struct meta_change *changes, unsigned change_count);
 
-    /* Before the first call of `changed`, while the log is read again: this topic was deleted in an
-     * earlier life of this node, which may have ended before its folders were given up (DESIGN 8.5).
-     * Whoever writes snapshots must not let one cover a deletion that is still to be done here. */
+    /* Before the first call of `changed`, while snapshot and log are read again: this topic was deleted
+     * in an earlier life of this node, which may have ended before its folders were given up (DESIGN
+     * 8.5). A snapshot carries those of that life and of the two intervals before it. */
     void (*was_deleted)(struct meta_watcher *watcher, const struct meta_topic *topic);
 
     /* Once: this node follows a leader, has caught up and is registered and unfenced (DESIGN

@@ -30,6 +30,9 @@ static int usage(const char *what)
 static bool take_mode(struct world_options *world, const char *mode)
 {
     if (strcmp(mode, "plain") == 0) return true;
+    world->has_snapshots = true;
+    if (strcmp(mode, "snap") == 0) return true;
+    world->has_snapshots = false;
     if (strcmp(mode, "disk") != 0) return false;
     world->has_disk_trouble = true;
     return true;
@@ -113,9 +116,11 @@ int main(int argc, char **argv)
     workers_run(&arguments.workers, &result);
     printf("%" PRIu64 " seeds, %" PRIu64 " failed: %" PRIu64 " commits, %" PRIu64 " told, %" PRIu64
            " elections, %" PRIu64 " crashes (%" PRIu64 " of power, %" PRIu64
-           " of a full disk, %" PRIu64 " of a failed sync), %" PRIu64 " messages\n",
+           " of a full disk, %" PRIu64 " of a failed sync), %" PRIu64
+           " snapshots restored, %" PRIu64 " messages\n",
            result.done, result.failed, result.counts.commits, result.counts.told,
            result.counts.elections, result.counts.crashes, result.counts.power_cuts,
-           result.counts.full, result.counts.failed_syncs, result.counts.messages);
+           result.counts.full, result.counts.failed_syncs, result.counts.restored,
+           result.counts.messages);
     return (result.failed > 0) == arguments.must_fail ? 0 : 1;
 }

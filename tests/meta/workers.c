@@ -38,6 +38,7 @@ static void counts_add(struct world_counts *sum, const struct world_counts *coun
     sum->power_cuts += counts->power_cuts;
     sum->messages += counts->messages;
     sum->told += counts->told;
+    sum->restored += counts->restored;
     sum->full += counts->full;
     sum->failed_syncs += counts->failed_syncs;
 }

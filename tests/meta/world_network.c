@@ -14,6 +14,10 @@ struct world_message {
 
 static void message_free(struct world_message *sent)
 {
+    if (sent->message.type == META_MESSAGE_SNAPSHOT) {
+        mem_free((void *)sent->message.as.snapshot.members.data);
+        mem_free((void *)sent->message.as.snapshot.image.data);
+    }
     if (sent->entries != NULL)
         for (unsigned i = 0; i < sent->message.as.append.entry_count; i++)
             mem_free((void *)sent->entries[i].payload.data);
@@ -21,11 +25,20 @@ static void message_free(struct world_message *sent)
     mem_free(sent);
 }
 
+static uint8_t *bytes_copy(struct bytes bytes)
+{
+    return mem_dup(bytes.data, (size_t)bytes.length);
+}
+
 /* The sender's memory is not there any more when it arrives. */
 static struct world_message *message_copy(const struct meta_message *message)
 {
     struct world_message *sent = mem_zalloc(sizeof *sent);
     sent->message = *message;
+    if (message->type == META_MESSAGE_SNAPSHOT) {
+        sent->message.as.snapshot.members.data = bytes_copy(message->as.snapshot.members);
+        sent->message.as.snapshot.image.data = bytes_copy(message->as.snapshot.image);
+    }
     if (message->type != META_MESSAGE_APPEND || message->as.append.entry_count == 0) return sent;
     unsigned count = message->as.append.entry_count;
     sent->entries = mem_dup(message->as.append.entries, count * sizeof *sent->entries);

@@ -41,8 +41,9 @@ static void node_applied(struct meta_node_owner *owner, int64_t index,
 {
     struct world_node *node = node_of_owner(owner);
     meta_changes_clear(meta_node_changes(node->meta));
+    /* One that stops in order goes on with what the disk still brings, and a snapshot may have it. */
+    if (!fs_sim_is_off(node->disk)) world_oracle_applied(node->world, node, index, entry);
     if (node_is_gone(node)) return;
-    world_oracle_applied(node->world, node, index, entry);
     world_clients_applied(node->world, node, index, entry, outcome);
 }
 
@@ -50,6 +51,13 @@ static void node_role_changed(struct meta_node_owner *owner)
 {
     struct world_node *node = node_of_owner(owner);
     if (!node_is_gone(node)) world_oracle_role_changed(node->world, node);
+}
+
+static void node_restored(struct meta_node_owner *owner)
+{
+    struct world_node *node = node_of_owner(owner);
+    meta_changes_clear(meta_node_changes(node->meta));
+    if (!node_is_gone(node)) world_oracle_restored(node->world, node);
 }
 
 static void node_moved(struct meta_node_owner *owner)
@@ -116,8 +124,8 @@ void world_node_open(struct world *world, unsigned id)
     struct fs_sim_options options = { .seed = world_random(world) };
     *node = (struct world_node){ .world = world, .id = id, .restart_ms = world->now_ms };
     node->disk = fs_sim_open(&options);
-    node->owner = (struct meta_node_owner){ node_send, node_applied, node_role_changed,
-                                            node_moved };
+    node->owner = (struct meta_node_owner){ node_send, node_applied, node_role_changed, node_moved,
+                                            node_restored };
     node->executor.submit = executor_take;
     node->mailbox.post = mailbox_take;
     world_control_disk(node);
@@ -149,6 +157,9 @@ static int node_open_meta(struct world_node *node, char *why, size_t why_size)
         .election_timeout_ms = WORLD_ELECTION_MS,
         .heartbeat_ms = WORLD_HEARTBEAT_MS,
         .seed = (uint32_t)world_random(world),
+        .rules_off = world->options.rules_off,
+        .snapshot_bytes = world->options.has_snapshots ? 1000 + (int64_t)world_below(world, 8000)
+                                                       : 0,
         .hash_key = { world_random(world), world_random(world) },
         .members = &members,
         .cluster_id = WORLD_CLUSTER_ID,

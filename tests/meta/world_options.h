@@ -18,6 +18,8 @@ enum world_control {
 struct world_options {
     unsigned nodes;        /* Voters at the start. */
     bool has_disk_trouble; /* Disks are full for a while. */
+    bool has_snapshots;    /* Taken after little log; otherwise none is. */
+    uint32_t rules_off;    /* meta_core.h */
     enum world_control control;
     bool is_verbose;
 };
@@ -25,6 +27,7 @@ struct world_options {
 struct world_counts {
     uint64_t commits, elections, crashes, power_cuts, messages, told;
     uint64_t full, failed_syncs; /* Processes that ended of it. */
+    uint64_t restored;           /* States that came from a snapshot. */
 };
 
 #endif

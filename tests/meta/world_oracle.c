@@ -156,6 +156,25 @@ void world_oracle_applied(struct world *world, struct world_node *node, int64_t 
     if (index % STATE_EVERY == 0) check_state(world, node, index, is_first);
 }
 
+/* By (1), (4), (5): from now on its past is the one that was committed, and its state has to lead to the
+ * same as everybody's. */
+void world_oracle_restored(struct world *world, struct world_node *node)
+{
+    struct world_oracle_node *known = known_of(world, node);
+    int64_t index = meta_node_state(node->meta)->index;
+    if (index > world->oracle.last_index)
+        world_fail(world, "node %u: a snapshot at index %" PRId64 ", which nobody committed",
+                   node->id, index);
+    if (index < known->applied_index)
+        world_fail(world, "node %u: a snapshot at index %" PRId64 " after %" PRId64, node->id,
+                   index, known->applied_index);
+    if (world->has_failed) return;
+    known->applied_index = index;
+    known->prefix_hash = committed_at(world, index)->prefix_hash;
+    world->counts.restored++;
+    if (index % STATE_EVERY == 0) check_state(world, node, index, false);
+}
+
 /* ---- terms, votes, leaders ---- */
 
 static bool check_term(struct world *world, struct world_node *node)

@@ -52,6 +52,9 @@ void world_oracle_started(struct world *world,
                           struct world_node *node); /* Before its first step. */
 void world_oracle_sent(struct world *world, struct world_node *node,
                        const struct meta_message *message);
+/* The node's state is a snapshot's. */
+void world_oracle_restored(struct world *world, struct world_node *node);
+
 void world_oracle_applied(struct world *world, struct world_node *node, int64_t index,
                           const struct meta_entry *entry);
 void world_oracle_role_changed(struct world *world, struct world_node *node);
