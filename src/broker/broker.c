@@ -159,6 +159,7 @@ static int open_partitions(struct broker *broker)
         .loop = broker->loop,
         .flush_interval_ms = broker->config->flush_interval_ms,
         .checkpoint_interval_ms = broker->config->checkpoint_interval_ms,
+        .high_watermark_interval_ms = broker->config->high_watermark_interval_ms,
         .retention_interval_ms = broker->config->retention_check_interval_ms,
     };
     int err = partition_set_open(&broker->partitions, &options);

@@ -342,7 +342,8 @@
     NO_EFFECT("replica.fetch.min.bytes", INT, "1", "") \
     NO_EFFECT("replica.fetch.response.max.bytes", INT, "10485760", "0..") \
     NO_EFFECT("replica.fetch.wait.max.ms", INT, "500", "") \
-    NO_EFFECT("replica.high.watermark.checkpoint.interval.ms", LONG, "5000", "") \
+    SERVED("replica.high.watermark.checkpoint.interval.ms", LONG, "5000", "1..", \
+        high_watermark_interval_ms, "How often the high watermarks are noted.") \
     NO_EFFECT("replica.lag.time.max.ms", LONG, "30000", "") \
     NO_EFFECT("replica.selector.class", STRING, NULL, "") \
     NO_EFFECT("replica.socket.receive.buffer.bytes", INT, "65536", "") \

@@ -32,6 +32,7 @@ int partition_create(struct partition **partition, struct partition_owner *owner
     created->settings = *settings;
     created->role = *role;
     created->state = PARTITION_OPENING;
+    created->noted_high_watermark = -1;
     pthread_mutex_init(&created->lock, NULL);
     pthread_cond_init(&created->unpinned, NULL);
     list_init(&created->owner_node);
@@ -146,6 +147,18 @@ void partition_advance_high_watermark(struct partition *partition)
         waiting_wake(&partition->waiting, reached);
     }
     partition_release_acks(partition);
+}
+
+void partition_note_high_watermark(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    int64_t high_watermark = partition->high_watermark;
+    /* Without memory it is noted the next time. */
+    if (partition->log != NULL && high_watermark != partition->noted_high_watermark &&
+        data_dir_set_checkpoint(partition->dir, CHECKPOINT_HIGH_WATERMARK, partition->topic,
+                                partition->index, high_watermark) == 0)
+        partition->noted_high_watermark = high_watermark;
+    pthread_mutex_unlock(&partition->lock);
 }
 
 int64_t partition_last_stable_offset(const struct partition *partition)

@@ -4,7 +4,8 @@
  *  (1) One short lock guards the state. A page-cache append happens under it, on the loop; what may
  *      wait for the disk happens without it, on the disk pool, while `appending` keeps others out.
  *  (2) Appends keep their order: while anything is queued, everything that comes is queued behind it.
- *  (3) Consumers see records below the high watermark only; it never goes back here (DESIGN 5.1).
+ *  (3) Consumers see records below the high watermark only; it never goes back here (DESIGN 5.1). It is
+ *      noted now and then, and begins there in the next life: a follower then knows as much as it did.
  *  (4) A partition is born opening: appends queue, reads find nothing yet. It serves as soon as its
  *      own log is open (DESIGN 4.4), and is offline once its log has failed (DESIGN 4.7). */
 
@@ -75,10 +76,11 @@ struct partition {
     struct topic_settings settings;
     struct partition_role role;
     int64_t high_watermark;
-    bool appending;        /* A job on the pool is the log's writer: queue behind it. */
-    bool is_dirty;         /* On the owner's list of what to flush. */
-    bool needs_checkpoint; /* Flushed beyond its recovery point. */
-    bool open_is_held;     /* The open job waits for another partition's close. */
+    int64_t noted_high_watermark; /* In the data folder's checkpoint. */
+    bool appending;               /* A job on the pool is the log's writer: queue behind it. */
+    bool is_dirty;                /* On the owner's list of what to flush. */
+    bool needs_checkpoint;        /* Flushed beyond its recovery point. */
+    bool open_is_held;            /* The open job waits for another partition's close. */
     bool is_closed;
     struct partition *successor; /* Opens when this one is closed; with a reference. */
     int close_error;             /* Of a polite close: 0 if all is on disk. */
@@ -142,6 +144,9 @@ void partition_end_writing(struct partition *partition);
 /* Raises the high watermark to what the ISR has, as far as is known here (under flush.*: has on disk),
  * and wakes and answers who waited for it, or for a flush. Caller holds the lock. */
 void partition_advance_high_watermark(struct partition *partition);
+
+/* Takes the high watermark down for the data folder's checkpoint, if it has changed; in memory. */
+void partition_note_high_watermark(struct partition *partition);
 
 /* Housekeeping, each a job on the pool. Several requests while one waits are one. */
 void partition_flush_soon(struct partition *partition);

@@ -89,6 +89,17 @@ static int open_log(struct partition *partition, struct partition_log **log)
     return err;
 }
 
+/* What was noted, as far as the log bears it out. Caller holds the lock. */
+static int64_t first_high_watermark(const struct partition *partition)
+{
+    int64_t noted = 0;
+    (void)data_dir_checkpoint(partition->dir, CHECKPOINT_HIGH_WATERMARK, partition->topic,
+                              partition->index, &noted);
+    int64_t start = partition_log_start_offset(partition->log);
+    int64_t end = partition_log_end_offset(partition->log);
+    return noted < start ? start : noted > end ? end : noted;
+}
+
 static void run_open(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, open_job);
@@ -112,6 +123,7 @@ static void run_open(struct job *job)
     if (partition->state == PARTITION_OFFLINE)
         partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
     if (log != NULL) {
+        partition->high_watermark = first_high_watermark(partition);
         partition_log_set_settings(log, &partition->settings);
         partition_advance_high_watermark(partition);
     }
@@ -338,6 +350,7 @@ void partition_retain_soon(struct partition *partition)
 static void run_close(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, close_job);
+    partition_note_high_watermark(partition);
     pthread_mutex_lock(&partition->lock);
     struct partition_log *log = partition->log;
     partition->log = NULL;

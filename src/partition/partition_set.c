@@ -39,7 +39,7 @@ struct partition_set {
     struct partition_set_options options;
     atomic_uint opening;
     struct message arm_flush;
-    struct timer flush_timer, hasty_timer, checkpoint_timer, retention_timer;
+    struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer;
 };
 
 struct set_key {
@@ -127,6 +127,9 @@ static void arm_flush(struct message *message)
         timer_set(set->options.loop, &set->flush_timer, set->options.flush_interval_ms);
     if (!timer_is_set(&set->checkpoint_timer))
         timer_set(set->options.loop, &set->checkpoint_timer, set->options.checkpoint_interval_ms);
+    if (!timer_is_set(&set->watermark_timer))
+        timer_set(set->options.loop, &set->watermark_timer,
+                  set->options.high_watermark_interval_ms);
 }
 
 static bool is_due(const struct list *node, int64_t now_ms)
@@ -245,14 +248,33 @@ static void run_folder_checkpoint(struct job *job)
     end_folder_job(folder, &folder->checkpoint_runs);
 }
 
+static void write_checkpoints(struct partition_set *set)
+{
+    for (unsigned i = 0; i < set->folder_count; i++)
+        start_folder_job(&set->folders[i], &set->folders[i].checkpoint_job,
+                         &set->folders[i].checkpoint_runs);
+}
+
 /* What was checkpointed in memory by the round before is written now. */
 static void checkpoint_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, checkpoint_timer);
     for_each(set, checkpoint_one);
-    for (unsigned i = 0; i < set->folder_count; i++)
-        start_folder_job(&set->folders[i], &set->folders[i].checkpoint_job,
-                         &set->folders[i].checkpoint_runs);
+    write_checkpoints(set);
+}
+
+static void note_one(struct partition_set *set, struct partition *partition)
+{
+    (void)set;
+    partition_note_high_watermark(partition);
+}
+
+/* What is appended later arms the timer again. */
+static void note_watermarks(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, watermark_timer);
+    for_each(set, note_one);
+    write_checkpoints(set);
 }
 
 static void retain_one(struct partition_set *set, struct partition *partition)
@@ -341,6 +363,7 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     timer_init(&created->flush_timer, flush_dirty);
     timer_init(&created->hasty_timer, flush_hasty);
     timer_init(&created->checkpoint_timer, checkpoint_all);
+    timer_init(&created->watermark_timer, note_watermarks);
     timer_init(&created->retention_timer, retain_all);
     created->folders = mem_calloc(options->dir_count, sizeof *created->folders);
     int err = created->folders == NULL ? ERR_NO_MEMORY : 0;
@@ -440,6 +463,7 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     timer_cancel(set->options.loop, &set->flush_timer);
     timer_cancel(set->options.loop, &set->hasty_timer);
     timer_cancel(set->options.loop, &set->checkpoint_timer);
+    timer_cancel(set->options.loop, &set->watermark_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
     for (unsigned i = 0; i < set->folder_count; i++)
         wait_for_folder_jobs(&set->folders[i]);

@@ -18,10 +18,11 @@ struct partition_set_options {
     unsigned dir_count;
     struct executor *disk;
     struct clock *clock;
-    struct loop *loop;              /* Whose timers drive the housekeeping. */
-    int64_t flush_interval_ms;      /* How long written data stays unsynced, at most about. */
-    int64_t checkpoint_interval_ms; /* log.flush.offset.checkpoint.interval.ms */
-    int64_t retention_interval_ms;  /* log.retention.check.interval.ms */
+    struct loop *loop;                  /* Whose timers drive the housekeeping. */
+    int64_t flush_interval_ms;          /* How long written data stays unsynced, at most about. */
+    int64_t checkpoint_interval_ms;     /* log.flush.offset.checkpoint.interval.ms */
+    int64_t high_watermark_interval_ms; /* replica.high.watermark.checkpoint.interval.ms */
+    int64_t retention_interval_ms;      /* log.retention.check.interval.ms */
 };
 
 int partition_set_open(struct partition_set **set, const struct partition_set_options *options);

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import (OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Producer,
+                             TopicPartition)
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import loop_mount
@@ -65,6 +66,19 @@ def produce(known, broker, life, number, stopped):
     producer.poll(0)
 
 
+def ends(consumer, topic, partition):
+    """The offset behind the last visible record, once the partition is open."""
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        try:
+            return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=WAIT_S)[1]
+        except KafkaException as failure:
+            if failure.args[0].code() != KafkaError.LEADER_NOT_AVAILABLE or \
+                    time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
 def consume(known, broker, stopped):
     """Sees what is visible, from now on."""
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "none",
@@ -73,7 +87,7 @@ def consume(known, broker, stopped):
     for topic in TOPICS:
         for partition in range(PARTITIONS):
             place = TopicPartition(topic, partition)
-            place.offset = consumer.get_watermark_offsets(place, timeout=WAIT_S)[1]
+            place.offset = ends(consumer, topic, partition)
             places.append(place)
     consumer.assign(places)
     while not stopped.is_set():
@@ -90,8 +104,7 @@ def read_everything(broker):
                          "enable.auto.commit": False, "log_level": 0})
     for topic in TOPICS:
         for partition in range(PARTITIONS):
-            end = consumer.get_watermark_offsets(TopicPartition(topic, partition),
-                                                 timeout=WAIT_S)[1]
+            end = ends(consumer, topic, partition)
             at = 0
             consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
             deadline = time.monotonic() + WAIT_S

@@ -261,3 +261,41 @@ TEST(a_reader_of_committed_records_is_told_what_was_aborted_in_what_it_reads)
     partition_read_release(&read);
     fixture_close(&fixture);
 }
+
+/* As a follower, which hears of the high watermark only later. */
+static void reopen_as_follower(struct partition_fixture *fixture, int64_t noted)
+{
+    struct topic_settings settings = fixture->partition->settings;
+    struct uuid id = fixture->partition->topic_id;
+    struct partition_role role = { false, 2, 4, 2, 2 };
+    partition_retire(fixture->partition, false);
+    run_jobs(&fixture->pool);
+    partition_unref(fixture->partition);
+    run_jobs(&fixture->pool);
+    assert_int_equal(
+        data_dir_set_checkpoint(fixture->dir, CHECKPOINT_HIGH_WATERMARK, "t", 0, noted), 0);
+    assert_int_equal(partition_create(&fixture->partition, &fixture->owner, &fixture->pool.executor,
+                                      &fixture->clock.clock, fixture->dir, "t", 0, &id, &settings,
+                                      &role),
+                     0);
+    fixture_serve(fixture);
+}
+
+TEST(the_high_watermark_begins_where_it_was_noted_but_not_beyond_the_log)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    append_records(&fixture, 5);
+    reopen_as_follower(&fixture, 3);
+    assert_int_equal(fixture.partition->high_watermark, 3);
+    reopen_as_follower(&fixture, 9);
+    assert_int_equal(fixture.partition->high_watermark, 5);
+
+    struct partition_role leader = { true, 1, 5, 2, 1 };
+    reopen_as_follower(&fixture, 2);
+    partition_set_role(fixture.partition, &leader, &fixture.partition->settings);
+    assert_int_equal(fixture.partition->high_watermark,
+                     5); /* Alone: what is here is what there is. */
+    fixture_close(&fixture);
+}

@@ -38,6 +38,7 @@ static void set_fixture_start(struct set_fixture *fixture)
         .loop = fixture->loop,
         .flush_interval_ms = 1000,
         .checkpoint_interval_ms = 60000,
+        .high_watermark_interval_ms = 5000,
         .retention_interval_ms = 300000,
     };
     assert_int_equal(partition_set_open(&fixture->set, &options), 0);
@@ -384,4 +385,32 @@ TEST(a_sync_of_all_that_fails_leaves_no_checkpoint_and_no_marker)
         assert_int_equal(access(path, F_OK), -1);
         assert_false(was_left_clean(&fixture, i));
     }
+}
+
+/* ---- high watermarks ---- */
+
+static int64_t noted_watermark(struct set_fixture *fixture, int dir, int32_t index)
+{
+    int64_t offset = -1;
+    (void)data_dir_checkpoint(fixture->dirs[dir], CHECKPOINT_HIGH_WATERMARK, "topic", index,
+                              &offset);
+    return offset;
+}
+
+TEST(high_watermarks_are_noted_in_time_and_at_the_end)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "watermark");
+    write_to_all(&fixture, 1);
+    loop_turn(fixture.loop); /* Somebody is dirty: timers run. */
+    assert_int_equal(noted_watermark(&fixture, 0, 0), -1);
+    clock_manual_advance_ms(&fixture.clock, 5001);
+    for (int i = 0; i < 4; i++) /* A distant timer takes a few turns. */
+        loop_turn(fixture.loop);
+    assert_int_equal(noted_watermark(&fixture, 0, 0), 1);
+    set_fixture_close(&fixture);
+
+    set_fixture_start(&fixture);
+    assert_int_equal(noted_watermark(&fixture, 0, 0), 1); /* From the file. */
+    set_fixture_close(&fixture);
 }
