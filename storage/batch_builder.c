@@ -17,6 +17,7 @@ static void start(struct batch_builder *builder)
         .producer_id = -1,
         .producer_epoch = -1,
         .base_sequence = -1,
+        .last_offset_delta = -1,
         .records = records,
         .base_timestamp = -1,
         .max_timestamp = -1,
@@ -54,33 +55,60 @@ static void put_bytes(struct buffer *out, struct bytes bytes)
     if (bytes.length > 0) buffer_put(out, bytes.data, (size_t)bytes.length);
 }
 
+/* Everything of a record but its headers, of which there are `header_bytes`. False: it does not fit. */
+static bool put_record(struct batch_builder *builder, const struct record *record,
+                       int32_t offset_delta, size_t header_bytes)
+{
+    struct buffer *out = &builder->records;
+    if (builder->record_count == 0 && !(builder->attributes & BATCH_DELETE_HORIZON))
+        builder->base_timestamp = record->timestamp;
+    if (record->timestamp > builder->max_timestamp) builder->max_timestamp = record->timestamp;
+    int64_t timestamp_delta = (int64_t)((uint64_t)record->timestamp -
+                                        (uint64_t)builder->base_timestamp);
+    size_t size = 1 + zigzag_size(timestamp_delta) + zigzag_size(offset_delta) +
+                  bytes_size(record->key) + bytes_size(record->value) +
+                  zigzag_size(record->header_count) + header_bytes;
+    if (size > INT32_MAX - builder->records.length) {
+        out->failed = true;
+        return false;
+    }
+    builder->record_count++;
+    buffer_varint(out, (int32_t)size);
+    buffer_i8(out, 0);
+    buffer_varlong(out, timestamp_delta);
+    buffer_varint(out, offset_delta);
+    put_bytes(out, record->key);
+    put_bytes(out, record->value);
+    buffer_varint(out, record->header_count);
+    return true;
+}
+
 void batch_builder_append(struct batch_builder *builder, int64_t timestamp, struct bytes key,
                           struct bytes value, const struct record_header *headers,
                           int32_t header_count)
 {
-    struct buffer *out = &builder->records;
-    if (builder->record_count == 0) builder->base_timestamp = timestamp;
-    if (timestamp > builder->max_timestamp) builder->max_timestamp = timestamp;
-    int64_t timestamp_delta = (int64_t)((uint64_t)timestamp - (uint64_t)builder->base_timestamp);
-    size_t size = 1 + zigzag_size(timestamp_delta) + zigzag_size(builder->record_count) +
-                  bytes_size(key) + bytes_size(value) + zigzag_size(header_count);
+    struct record record = {
+        .timestamp = timestamp,
+        .key = key,
+        .value = value,
+        .header_count = header_count,
+    };
+    size_t header_bytes = 0;
     for (int32_t i = 0; i < header_count; i++)
-        size += bytes_size(headers[i].key) + bytes_size(headers[i].value);
-    if (size > INT32_MAX - builder->records.length) {
-        out->failed = true;
-        return;
-    }
-    buffer_varint(out, (int32_t)size);
-    buffer_i8(out, 0);
-    buffer_varlong(out, timestamp_delta);
-    buffer_varint(out, builder->record_count++);
-    put_bytes(out, key);
-    put_bytes(out, value);
-    buffer_varint(out, header_count);
+        header_bytes += bytes_size(headers[i].key) + bytes_size(headers[i].value);
+    if (!put_record(builder, &record, builder->record_count, header_bytes)) return;
     for (int32_t i = 0; i < header_count; i++) {
-        put_bytes(out, headers[i].key);
-        put_bytes(out, headers[i].value);
+        put_bytes(&builder->records, headers[i].key);
+        put_bytes(&builder->records, headers[i].value);
     }
+}
+
+void batch_builder_copy(struct batch_builder *builder, const struct record *record,
+                        int32_t offset_delta)
+{
+    size_t length = record->headers.length > 0 ? (size_t)record->headers.length : 0;
+    if (put_record(builder, record, offset_delta, length) && length > 0)
+        buffer_put(&builder->records, record->headers.data, length);
 }
 
 size_t batch_builder_size(const struct batch_builder *builder)
@@ -96,7 +124,8 @@ static void put_header(const struct batch_builder *builder, struct buffer *out)
     buffer_i8(out, 2);
     buffer_i32(out, 0);
     buffer_i16(out, builder->attributes);
-    buffer_i32(out, builder->record_count - 1);
+    buffer_i32(out, builder->last_offset_delta >= 0 ? builder->last_offset_delta
+                                                    : builder->record_count - 1);
     buffer_i64(out, builder->base_timestamp);
     buffer_i64(out, builder->max_timestamp);
     buffer_i64(out, builder->producer_id);

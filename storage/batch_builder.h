@@ -9,13 +9,14 @@
 
 struct batch_builder {
     /* Set before batch_builder_finish(); init and finish set them to 0, -1 where that means
-     * none. */
+     * none. With BATCH_DELETE_HORIZON base_timestamp is set before the first record, too. */
     int64_t base_offset;
     int32_t leader_epoch;
     int16_t attributes; /* Codec and bits. */
     int64_t producer_id;
     int16_t producer_epoch;
     int32_t base_sequence;
+    int32_t last_offset_delta; /* -1: that of the last record. */
 
     /* Its own. */
     struct buffer records;
@@ -31,6 +32,10 @@ void batch_builder_close(struct batch_builder *builder);
 void batch_builder_append(struct batch_builder *builder, int64_t timestamp, struct bytes key,
                           struct bytes value, const struct record_header *headers,
                           int32_t header_count);
+
+/* Adds a record of another batch as it is, at an offset that leaves a hole or not. */
+void batch_builder_copy(struct batch_builder *builder, const struct record *record,
+                        int32_t offset_delta);
 
 /* Bytes of the batch so far, before compression. */
 size_t batch_builder_size(const struct batch_builder *builder);

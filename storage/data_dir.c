@@ -18,7 +18,7 @@
 #define IDENTITY_FILE      "meta.properties"
 #define IDENTITY_MAX_BYTES 65536
 #define SISTERS            "sluice.directory.ids" /* Beside Kafka's own, which overlooks it. */
-#define KIND_COUNT         3
+#define KIND_COUNT         4
 #define LEAST_FREE_MIN     ((int64_t)1 << 20)
 #define LEAST_FREE_MAX     ((int64_t)256 << 20)
 #define ROOM_BYTES         ((int64_t)4 << 20)
@@ -31,6 +31,7 @@ static const char *const checkpoint_files[KIND_COUNT] = {
     [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
     [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
     [CHECKPOINT_HIGH_WATERMARK] = "replication-offset-checkpoint",
+    [CHECKPOINT_CLEANED] = "cleaner-offset-checkpoint",
 };
 
 /* What is remembered of one partition; -1: nothing. */
@@ -89,7 +90,7 @@ static int set_offset(struct data_dir *dir, enum checkpoint_kind kind, struct st
     if (known == NULL) {
         known = mem_alloc(sizeof *known + (size_t)topic.length + 1);
         if (known == NULL) return ERR_NO_MEMORY;
-        *known = (struct partition_offsets){ partition, { -1, -1, -1 } };
+        *known = (struct partition_offsets){ partition, { -1, -1, -1, -1 } };
         memcpy(known->topic, topic.data, (size_t)topic.length);
         known->topic[topic.length] = '\0';
         int err = map_put(&dir->partitions, key.bytes, key.length, known, NULL);
@@ -100,7 +101,10 @@ static int set_offset(struct data_dir *dir, enum checkpoint_kind kind, struct st
     }
     if (known->offsets[kind] != offset) dir->is_changed[kind] = true;
     known->offsets[kind] = offset;
-    if (known->offsets[0] < 0 && known->offsets[1] < 0 && known->offsets[2] < 0) {
+    bool is_empty = true;
+    for (int i = 0; i < KIND_COUNT; i++)
+        is_empty = is_empty && known->offsets[i] < 0;
+    if (is_empty) {
         map_remove(&dir->partitions, key.bytes, key.length);
         mem_free(known);
     }
@@ -220,6 +224,11 @@ static int read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
             /* Only costs time: what it does not name is checked from its start. */
             trace(TRACE_WARN, "storage", "%s is damaged: all logs are checked", path);
             dir->was_clean = false;
+            err = 0;
+        }
+        if (err == ERR_MALFORMED && kind == CHECKPOINT_CLEANED) {
+            trace(TRACE_WARN, "storage", "%s is damaged: what it does not name is compacted again",
+                  path);
             err = 0;
         }
         if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
@@ -691,7 +700,7 @@ static int put_away(struct data_dir *dir, const char *topic, int32_t partition, 
     if (err == 0) err = print_put_away(dir, topic, partition, suffix, to);
     if (err == 0) err = dir->fs->rename(dir->fs, from, to);
     if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
-    for (int kind = CHECKPOINT_RECOVERY_POINT; kind <= CHECKPOINT_HIGH_WATERMARK; kind++)
+    for (int kind = 0; kind < KIND_COUNT; kind++)
         data_dir_set_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, -1);
     return err;
 }

@@ -8,6 +8,7 @@
  *    recovery-point-offset-checkpoint     all on disk below it, per partition
  *    log-start-offset-checkpoint          where it is above the first segment's base offset
  *    replication-offset-checkpoint        high watermarks
+ *    cleaner-offset-checkpoint            compacted below it
  *    <topic>-<partition>/                 the logs
  */
 
@@ -68,7 +69,12 @@ int data_dir_set_identity(struct data_dir *dir, const char *cluster_id, int32_t 
  * is a new one. Blocks. */
 int data_dir_disown(struct data_dir *dir);
 
-enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK };
+enum checkpoint_kind {
+    CHECKPOINT_RECOVERY_POINT,
+    CHECKPOINT_LOG_START,
+    CHECKPOINT_HIGH_WATERMARK,
+    CHECKPOINT_CLEANED
+};
 
 /* The value read at open or set since; false if there is none. Any thread. */
 bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
@@ -78,7 +84,7 @@ bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const 
 int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
                             int32_t partition, int64_t offset);
 
-/* Replaces those of the three files whose content changed. Blocks. Any thread; callers wait for each
+/* Replaces those of the files whose content changed. Blocks. Any thread; callers wait for each
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);
 

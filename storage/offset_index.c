@@ -33,6 +33,13 @@ struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_IND
     };
 }
 
+void offset_index_write_entry(uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE], int64_t base_offset,
+                              struct offset_index_entry entry)
+{
+    store_i32(bytes, (int32_t)(entry.last_offset - base_offset));
+    store_i32(bytes + 4, (int32_t)entry.position);
+}
+
 static const struct index_kind kind = { ".index", OFFSET_INDEX_ENTRY_SIZE, is_used };
 
 void offset_index_init(struct offset_index *index, struct segment_folder *folder,
@@ -62,8 +69,8 @@ int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t
 {
     uint8_t entry[OFFSET_INDEX_ENTRY_SIZE];
 
-    store_i32(entry, (int32_t)(last_offset - index->file.base_offset));
-    store_i32(entry + 4, (int32_t)position);
+    offset_index_write_entry(entry, index->file.base_offset,
+                             (struct offset_index_entry){ last_offset, position });
     return index_file_append(&index->file, entry);
 }
 

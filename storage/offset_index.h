@@ -27,6 +27,9 @@ struct offset_index_entry {
 struct offset_index_entry offset_index_read_entry(const uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE],
                                                   int64_t base_offset);
 
+void offset_index_write_entry(uint8_t bytes[OFFSET_INDEX_ENTRY_SIZE], int64_t base_offset,
+                              struct offset_index_entry entry);
+
 void offset_index_init(struct offset_index *index, struct segment_folder *folder,
                        int64_t base_offset);
 void offset_index_close(struct offset_index *index);

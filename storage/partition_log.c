@@ -37,6 +37,15 @@ void log_view(struct partition_log *log, size_t index, bool may_block, struct se
     };
 }
 
+int log_await_swap(struct partition_log *log, int64_t base_offset, bool may_block)
+{
+    if (base_offset < log->swap_from || base_offset >= log->swap_below) return 0;
+    if (!may_block) return ERR_NEEDS_IO;
+    while (log->swap_below > log->swap_from)
+        pthread_cond_wait(&log->swapped, &log->lock);
+    return ERR_BUSY;
+}
+
 int log_fail(struct partition_log *log, int err, const char *doing)
 {
     pthread_mutex_lock(&log->lock);
@@ -81,6 +90,7 @@ void log_free(struct partition_log *log)
     ended_transactions_close(&log->ended);
     ended_transactions_close(&log->replayed);
     producer_history_close(log->producers);
+    pthread_cond_destroy(&log->swapped);
     pthread_mutex_destroy(&log->lock);
     pthread_mutex_destroy(&log->flush_lock);
     segment_folder_release(log->shared);

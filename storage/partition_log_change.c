@@ -14,9 +14,16 @@
  * lies below it is trusted. */
 static int lower_recovery_point(struct partition_log *log, int64_t offset)
 {
-    if (log->recovery_point <= offset) return 0;
-    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
-                                      log->partition, offset);
+    int64_t cleaned;
+    int err = 0;
+
+    if (data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition, &cleaned) &&
+        cleaned > offset)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
+                                      offset);
+    if (log->recovery_point <= offset || err != 0) return err;
+    err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                                  offset);
     if (err == 0) err = data_dir_write_checkpoints(log->dir);
     if (err == 0) log->recovery_point = offset;
     return err;
@@ -62,6 +69,7 @@ static void publish_cut(struct partition_log *log, size_t index, int64_t offset,
     if (log->flushed_offset > offset) log->flushed_offset = offset;
     if (log->start_offset > offset) log->start_offset = offset;
     log->cuts++;
+    log->truncations++;
     if (epoch_history_truncate(&log->epochs, offset)) log->epochs_are_dirty = true;
     pthread_mutex_unlock(&log->lock);
 }
@@ -116,7 +124,6 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err != 0)
         return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err : log_fail(log, err, "truncating");
 
-    log->truncations++;
     publish_cut(log, index, offset, position, &hidden_count);
     err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
     if (err == 0) err = cut_active(log, offset, position);
@@ -135,6 +142,8 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
                                       offset);
     if (err == 0)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition, -1);
+    if (err == 0)
         err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
                                       log->partition, offset);
     if (err == 0) err = data_dir_write_checkpoints(log->dir);
@@ -146,7 +155,6 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     /* The old files first: the new segment may have the name of one of them. Until there is a new
      * segment, readers find the last old one, cut to nothing. */
     struct segment *last = log_active(log);
-    log->truncations++;
     publish_cut(log, log->segment_count - 1, offset, 0, &hidden_count);
     pthread_mutex_lock(&log->lock);
     log->start_offset = log->flushed_offset = offset;

@@ -43,7 +43,6 @@ struct partition_log {
     bool is_full;            /* The last write found no room. Writer. */
     bool indexes_lack_space; /* The last flush could not write them. Under the flush lock. */
     bool leaves_syncs;       /* To data_dir_sync_all(). Under the flush lock. */
-    unsigned truncations;    /* Under the flush lock: how often the end was taken back. */
     int64_t reserve_least;   /* Kept behind the end of the active segment, also over restarts. */
     bool is_new;             /* Folder and partition.metadata are not known to be on disk. */
     struct removed_segment *removed; /* Oldest first. */
@@ -60,10 +59,13 @@ struct partition_log {
     struct ended_transactions ended; /* Those that the high watermark may not have passed. */
     int64_t size_bytes;
     int failed;
-    unsigned cuts; /* Counts truncations: a search that one overtook is done again. */
+    unsigned cuts;        /* Counts truncations: a search that one overtook is done again. */
+    unsigned truncations; /* Counts those at the end only. Changed under both locks. */
     struct epoch_history epochs;
     bool epochs_are_dirty;
-    bool folder_is_dirty; /* Names in it are not known to be on disk. */
+    bool folder_is_dirty;          /* Names in it are not known to be on disk. */
+    int64_t swap_from, swap_below; /* Segments with bases between them are being replaced. */
+    pthread_cond_t swapped;
 };
 
 static inline struct segment *log_active(const struct partition_log *log)
@@ -76,6 +78,10 @@ size_t log_segment_at(const struct partition_log *log, int64_t offset);
 
 /* What a search in segment `index` may see. Under the lock; the view has its own reference. */
 void log_view(struct partition_log *log, size_t index, bool may_block, struct segment_view *view);
+
+/* Is the segment on disk under its name? While compaction replaces it its files cannot be opened: waits
+ * for the end of that, or gives ERR_NEEDS_IO. ERR_BUSY: it waited, so look again. Under the lock. */
+int log_await_swap(struct partition_log *log, int64_t base_offset, bool may_block);
 
 /* Remembers `err` by rule (4) and says so once. Returns ERR_KAFKA_STORAGE_ERROR. */
 int log_fail(struct partition_log *log, int err, const char *doing);
@@ -119,6 +125,12 @@ int log_replay_ended(struct partition_log *log, const struct ended_transaction *
 int log_walk_headers(struct partition_log *log, int64_t from_offset,
                      int (*each)(struct partition_log *log, const struct record_batch *batch),
                      int64_t *bytes_read);
+
+/* Completes or undoes what a crash left of a compaction (partition_log_swap.c). Blocks. */
+int log_complete_swap(struct partition_log *log);
+
+/* The segment's files have the suffix `.deleted` and are to be unlinked at `due_ms`. */
+int log_remember_removed(struct partition_log *log, int64_t base_offset, int64_t due_ms);
 
 /* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
  * *indexes_are_lost, for each: those of offsets and times had to be made again. Blocks. */

@@ -47,7 +47,7 @@ struct content {
     struct offsets aborted; /* Bases of .txnindex files. */
     bool has_leftovers;     /* Files that were on their way out. */
     int64_t last_snapshot;  /* -1: none. */
-    bool has_swap;          /* Kafka died while it replaced segments by a compacted one. */
+    bool has_swap;          /* A crash left files of a compaction. */
 };
 
 static void content_close(struct content *content)
@@ -79,7 +79,8 @@ static int note_entry(void *context, const struct fs_entry *entry)
 
     if (entry->is_folder) return 0;
     if (is_leftover(entry->name)) content->has_leftovers = true;
-    if (ends_with(entry->name, ".swap")) content->has_swap = true;
+    if (ends_with(entry->name, ".swap") || ends_with(entry->name, ".cleaned"))
+        content->has_swap = true;
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
     if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
     if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
@@ -103,10 +104,9 @@ static int look_into_folder(struct partition_log *log, struct content *content)
     int err = log->fs->list(log->fs, log->folder, note_entry, content);
 
     if (err == 0 && content->has_swap) {
-        trace(TRACE_ERROR, "storage",
-              "%s: a compaction was not completed; let Kafka complete it before it is taken over",
-              log->folder);
-        err = ERR_CORRUPT_MESSAGE;
+        err = log_complete_swap(log);
+        content->logs.count = content->indexes.count = content->aborted.count = 0;
+        if (err == 0) err = log->fs->list(log->fs, log->folder, note_entry, content);
     }
     if (err == 0 && content->has_leftovers)
         err = log->fs->list(log->fs, log->folder, remove_leftover, log);
@@ -261,6 +261,7 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     ended_transactions_init(&log->replayed);
     pthread_mutex_init(&log->flush_lock, NULL);
     pthread_mutex_init(&log->lock, NULL);
+    pthread_cond_init(&log->swapped, NULL);
     epoch_history_init(&log->epochs);
     log->topic = mem_strdup(options->topic);
     int err = log->topic == NULL ? ERR_NO_MEMORY : open_shared(log);

@@ -76,11 +76,13 @@ static int read_step(struct partition_log *log, struct log_read *read, int64_t *
         while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
             index++;
         has_segment = index < log->segment_count;
-        if (has_segment) log_view(log, index, read->may_block, &view);
+        if (has_segment)
+            err = log_await_swap(log, log->segments[index]->base_offset, read->may_block);
+        if (has_segment && err == 0) log_view(log, index, read->may_block, &view);
     }
     cuts = log->cuts;
     pthread_mutex_unlock(&log->lock);
-    if (err != 0 || !has_segment) return err;
+    if (err != 0 || !has_segment) return err; /* ERR_BUSY: again from the beginning. */
     *behind = view.segment->base_offset;
     err = read_segment(log, read, &view, cuts, step);
     segment_release(view.segment);
@@ -198,12 +200,13 @@ static int search_segments(struct partition_log *log, struct search *search, boo
         else if (!is_first && cuts != log->cuts)
             err = ERR_BUSY;
         bool has_more = err == 0 && next_of_interest(log, search, may_block, &behind, &view);
+        if (view.segment != NULL) err = log_await_swap(log, view.segment->base_offset, may_block);
         cuts = log->cuts;
         pthread_mutex_unlock(&log->lock);
         is_first = false;
         if (!has_more) break;
         if (view.segment == NULL) continue;
-        err = load_top(log, &view);
+        if (err == 0) err = load_top(log, &view);
         if (err == 0 && view.top.timestamp > search->newer_than) err = look(search, &view, &done);
         if (err != 0) err = explain(log, cuts, err);
         segment_release(view.segment);
@@ -244,9 +247,12 @@ static int find_top_record(struct partition_log *log, struct search *search, boo
     if (search->top.timestamp < 0) return 0;
     pthread_mutex_lock(&log->lock);
     unsigned cuts = log->cuts;
-    log_view(log, log_segment_at(log, search->top_base), may_block, &view);
+    size_t index = log_segment_at(log, search->top_base);
+    int err = log_await_swap(log, log->segments[index]->base_offset, may_block);
+    if (err == 0) log_view(log, index, may_block, &view);
     pthread_mutex_unlock(&log->lock);
-    int err = load_top(log, &view);
+    if (err != 0) return err;
+    err = load_top(log, &view);
     if (err == 0)
         err = segment_find_timestamp(&view, search->top.timestamp, search->below_offset, &record);
     if (err != 0) err = explain(log, cuts, err);

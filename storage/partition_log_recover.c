@@ -23,8 +23,9 @@ struct recovering {
     struct partition_log *log;
     struct partition_log_recovery *recovery;
     int64_t cut_only_from;
-    uint8_t *buffer;     /* For CRCs. */
-    int64_t next_offset; /* No batch may begin below it. */
+    uint8_t *buffer;        /* For CRCs. */
+    int64_t next_offset;    /* No batch may begin below it. */
+    int64_t cleaned_offset; /* Below it a compaction may have left holes. */
 };
 
 /* A scan of one segment. */
@@ -265,14 +266,16 @@ static int cut(struct recovering *recovering, size_t index, const struct segment
 }
 
 /* Is something missing between this segment, whose end was just found, and the next? (If offsets make
- * too long a jump for one segment, the next one begins behind it.) */
+ * too long a jump for one segment, the next one begins behind it. Kafka's compaction takes batches from
+ * the end of a segment, too.) */
 static bool ends_early(const struct recovering *recovering, size_t index)
 {
     const struct partition_log *log = recovering->log;
 
     if (index + 1 == log->segment_count) return false;
     int64_t gap = log->segments[index + 1]->base_offset - recovering->next_offset;
-    return gap > 0 && gap <= INT32_MAX;
+    return gap > 0 && gap <= INT32_MAX &&
+           log->segments[index + 1]->base_offset > recovering->cleaned_offset;
 }
 
 /* By (2) and (3). */
@@ -363,6 +366,8 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .recovery = recovery,
         .cut_only_from = cut_only_from,
     };
+    data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
+                        &recovering.cleaned_offset);
     int64_t now_ms = clock_wall_ms(log->clock);
     int err = 0;
 

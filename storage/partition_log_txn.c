@@ -47,7 +47,8 @@ static int look_into_next(struct partition_log *log, struct log_aborted *wanted,
     else if (log->cuts != cuts)
         err = ERR_BUSY;
     else if (index < log->segment_count)
-        segment = segment_keep(log->segments[index]);
+        err = log_await_swap(log, log->segments[index]->base_offset, wanted->may_block);
+    if (err == 0 && index < log->segment_count) segment = segment_keep(log->segments[index]);
     pthread_mutex_unlock(&log->lock);
     *is_complete = segment == NULL;
     if (segment == NULL) return err;

@@ -197,6 +197,37 @@ void producer_history_expire(struct producer_history *history, int64_t before_ms
     remove_if(history, is_idle, before_ms);
 }
 
+static int compare_lasts(const void *a, const void *b)
+{
+    int64_t left = ((const struct producer_last *)a)->producer_id;
+    int64_t right = ((const struct producer_last *)b)->producer_id;
+
+    return left < right ? -1 : left > right;
+}
+
+int producer_history_lasts(const struct producer_history *history, struct producer_last **lasts,
+                           size_t *count)
+{
+    struct producer_last *all = mem_calloc(history->count, sizeof *all);
+    size_t taken = 0;
+
+    if (all == NULL) return ERR_NO_MEMORY;
+    for (size_t i = 0; i < (size_t)1 << history->bucket_bits; i++)
+        for (const struct producer *producer = history->buckets[i]; producer != NULL;
+             producer = producer->next)
+            all[taken++] = (struct producer_last){
+                .producer_id = producer->id,
+                .epoch = producer->epoch,
+                .last_offset = producer->batch_count > 0
+                                   ? producer->batches[producer->newest].last_offset
+                                   : -1,
+            };
+    if (taken > 0) qsort(all, taken, sizeof *all, compare_lasts);
+    *lasts = all;
+    *count = taken;
+    return 0;
+}
+
 size_t producer_history_count(const struct producer_history *history)
 {
     return history->count;

@@ -66,6 +66,17 @@ void producer_history_expire(struct producer_history *history, int64_t before_ms
  * snapshot. */
 void producer_history_clear(struct producer_history *history);
 
+/* Of each producer its epoch, and the last offset of its last batch of data; -1: none is remembered. */
+struct producer_last {
+    int64_t producer_id;
+    int64_t last_offset;
+    int16_t epoch;
+};
+
+/* *lasts is ordered by id, and the caller's to mem_free(). 0 or ERR_NO_MEMORY. */
+int producer_history_lasts(const struct producer_history *history, struct producer_last **lasts,
+                           size_t *count);
+
 size_t producer_history_count(const struct producer_history *history);
 
 /* A producer as a snapshot file has it; -1 where it says nothing. */

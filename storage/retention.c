@@ -65,15 +65,14 @@ static int count_unwanted(struct partition_log *log, struct retention_view view,
     return 0;
 }
 
-static int remember_removed(struct partition_log *log, const struct segment *segment,
-                            int64_t due_ms)
+int log_remember_removed(struct partition_log *log, int64_t base_offset, int64_t due_ms)
 {
     struct removed_segment *removed = mem_realloc(log->removed,
                                                   (log->removed_count + 1) * sizeof *removed);
 
     if (removed == NULL) return ERR_NO_MEMORY;
     log->removed = removed;
-    log->removed[log->removed_count++] = (struct removed_segment){ segment->base_offset, due_ms };
+    log->removed[log->removed_count++] = (struct removed_segment){ base_offset, due_ms };
     return 0;
 }
 
@@ -83,8 +82,8 @@ static int remove_first(struct partition_log *log, int64_t now_ms)
     struct segment *segment = log->segments[0];
     int64_t start_offset = log->segments[1]->base_offset;
 
-    int err = remember_removed(log, segment,
-                               plus_capped(now_ms, log->settings.file_delete_delay_ms));
+    int err = log_remember_removed(log, segment->base_offset,
+                                   plus_capped(now_ms, log->settings.file_delete_delay_ms));
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);
     log->segment_count--;

@@ -34,6 +34,13 @@ struct time_index_entry time_index_read_entry(const uint8_t bytes[TIME_INDEX_ENT
                                                                  (uint64_t)load_i32(bytes + 8)) };
 }
 
+void time_index_write_entry(uint8_t bytes[TIME_INDEX_ENTRY_SIZE], int64_t base_offset,
+                            struct time_index_entry entry)
+{
+    store_i64(bytes, entry.timestamp);
+    store_i32(bytes + 8, (int32_t)(entry.offset - base_offset));
+}
+
 static struct time_index_entry entry_from(const struct time_index *index, const uint8_t *last)
 {
     int64_t base_offset = index->file.base_offset;
@@ -67,8 +74,8 @@ int time_index_append(struct time_index *index, int64_t timestamp, int64_t offse
     uint8_t entry[TIME_INDEX_ENTRY_SIZE];
 
     if (timestamp <= time_index_last(index).timestamp) return 0;
-    store_i64(entry, timestamp);
-    store_i32(entry + 8, (int32_t)(offset - index->file.base_offset));
+    time_index_write_entry(entry, index->file.base_offset,
+                           (struct time_index_entry){ timestamp, offset });
     return index_file_append(&index->file, entry);
 }
 

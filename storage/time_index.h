@@ -27,6 +27,9 @@ struct time_index {
 struct time_index_entry time_index_read_entry(const uint8_t bytes[TIME_INDEX_ENTRY_SIZE],
                                               int64_t base_offset);
 
+void time_index_write_entry(uint8_t bytes[TIME_INDEX_ENTRY_SIZE], int64_t base_offset,
+                            struct time_index_entry entry);
+
 void time_index_init(struct time_index *index, struct segment_folder *folder, int64_t base_offset);
 void time_index_close(struct time_index *index);
 

@@ -56,7 +56,7 @@ static const struct setting settings_table[] = {
     { "compression.lz4.level",                   KIND_INT,     "9",          1,        17,   NULL,            NO_FIELD,                            false, "compression.lz4.level" },
     { "compression.type",                        KIND_STRING,  "producer",   0,        0,    codec_words,     NO_FIELD,                            false, "compression.type" },
     { "compression.zstd.level",                  KIND_INT,     "3",          -131072,  22,   NULL,            NO_FIELD,                            false, "compression.zstd.level" },
-    { "delete.retention.ms",                     KIND_LONG,    "86400000",   0,        I64,  NULL,            NO_FIELD,                            false, "log.cleaner.delete.retention.ms" },
+    { "delete.retention.ms",                     KIND_LONG,    "86400000",   0,        I64,  NULL,            FIELD(delete_retention_ms),          false, "log.cleaner.delete.retention.ms" },
     { "errors.deadletterqueue.group.enable",     KIND_BOOLEAN, "false",      0,        0,    NULL,            NO_FIELD,                            false, NULL },
     { "file.delete.delay.ms",                    KIND_LONG,    "60000",      0,        I64,  NULL,            FIELD(file_delete_delay_ms),         false, "log.segment.delete.delay.ms" },
     { "flush.messages",                          KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            FIELD(flush_messages),               true,  "log.flush.interval.messages" },
@@ -66,14 +66,14 @@ static const struct setting settings_table[] = {
     { "leader.replication.throttled.replicas",   KIND_LIST,    "",           0,        0,    NULL,            NO_FIELD,                            false, NULL },
     { "local.retention.bytes",                   KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.bytes" },
     { "local.retention.ms",                      KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.ms" },
-    { "max.compaction.lag.ms",                   KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            NO_FIELD,                            false, "log.cleaner.max.compaction.lag.ms" },
+    { "max.compaction.lag.ms",                   KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            FIELD(max_compaction_lag_ms),        false, "log.cleaner.max.compaction.lag.ms" },
     { "max.decompressed.message.bytes",          KIND_INT,     "2147483639", 1,  2147483639, NULL,            FIELD(max_decompressed_message_bytes), false, "max.decompressed.message.bytes" },
     { "max.message.bytes",                       KIND_INT,     "1048588",    0,        I32,  NULL,            FIELD(max_message_bytes),            true,  "message.max.bytes" },
     { "message.timestamp.after.max.ms",          KIND_LONG,    "3600000",    0,        I64,  NULL,            FIELD(timestamp_after_max_ms),       false, "log.message.timestamp.after.max.ms" },
     { "message.timestamp.before.max.ms",         KIND_LONG,    I64_TEXT,     0,        I64,  NULL,            FIELD(timestamp_before_max_ms),      false, "log.message.timestamp.before.max.ms" },
     { "message.timestamp.type",                  KIND_STRING,  "CreateTime", 0,        0,    timestamp_words, FIELD(log_append_time),              false, "log.message.timestamp.type" },
-    { "min.cleanable.dirty.ratio",               KIND_DOUBLE,  "0.5",        0,        1000, NULL,            NO_FIELD,                            false, "log.cleaner.min.cleanable.ratio" },
-    { "min.compaction.lag.ms",                   KIND_LONG,    "0",          0,        I64,  NULL,            NO_FIELD,                            false, "log.cleaner.min.compaction.lag.ms" },
+    { "min.cleanable.dirty.ratio",               KIND_DOUBLE,  "0.5",        0,        1000, NULL,            FIELD(min_cleanable_dirty_ratio),    false, "log.cleaner.min.cleanable.ratio" },
+    { "min.compaction.lag.ms",                   KIND_LONG,    "0",          0,        I64,  NULL,            FIELD(min_compaction_lag_ms),        false, "log.cleaner.min.compaction.lag.ms" },
     { "min.insync.replicas",                     KIND_INT,     "1",          1,        I32,  NULL,            FIELD(min_insync_replicas),          true,  "min.insync.replicas" },
     { "preallocate",                             KIND_BOOLEAN, "false",      0,        0,    NULL,            FIELD(preallocate),                  false, "log.preallocate" },
     { "remote.copy.lag.bytes",                   KIND_LONG,    "-1",         -1,       I64,  NULL,            NO_FIELD,                            false, "log.remote.copy.lag.bytes" },
@@ -293,7 +293,7 @@ static void store(struct topic_settings *settings, const struct setting *setting
     case KIND_LIST: /* Bits. */ *(int *)field = (int)value->number; break;
     case KIND_STRING: /* One of two. */
     case KIND_BOOLEAN: *(bool *)field = value->number != 0; break;
-    case KIND_DOUBLE: break;
+    case KIND_DOUBLE: *(double *)field = value->fraction; break;
     }
 }
 

@@ -29,6 +29,10 @@ struct topic_settings {
     int64_t flush_messages;
     int64_t flush_ms;
     int cleanup_policy; /* Bits of enum cleanup_policy. */
+    double min_cleanable_dirty_ratio;
+    int64_t min_compaction_lag_ms;
+    int64_t max_compaction_lag_ms;
+    int64_t delete_retention_ms;
     bool log_append_time;
     int64_t timestamp_before_max_ms;
     int64_t timestamp_after_max_ms;

@@ -3,15 +3,12 @@
 
 #include "map.h"
 
-#include <endian.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/random.h>
-#include <sys/types.h>
 
 #include "alloc.h"
 #include "error.h"
+#include "siphash.h"
 
 #define MAP_FIRST_BUCKETS 8
 
@@ -31,11 +28,7 @@ static struct {
 
 static void seed_from_system(void)
 {
-    ssize_t length = getrandom(seed.key, sizeof seed.key, 0);
-    if (length == (ssize_t)sizeof seed.key) return;
-    /* A kernel without getrandom() gave the process 16 random bytes when it started. */
-    const void *start = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    if (start != NULL) memcpy(seed.key, start, sizeof seed.key);
+    siphash_random_key(seed.key);
 }
 
 void map_seed(uint64_t value)
@@ -45,50 +38,10 @@ void map_seed(uint64_t value)
     seed.key[1] = ~value;
 }
 
-static uint64_t rotate(uint64_t value, unsigned bits)
-{
-    return value << bits | value >> (64 - bits);
-}
-
-static void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[2] += v[3];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[1];
-    v[0] += v[3];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson, Bernstein): one round per word, three at the end. */
 static uint64_t map_hash(const void *key, size_t key_length)
 {
     pthread_once(&seed.once, seed_from_system);
-    uint64_t v[4] = { seed.key[0] ^ 0x736f6d6570736575, seed.key[1] ^ 0x646f72616e646f6d,
-                      seed.key[0] ^ 0x6c7967656e657261, seed.key[1] ^ 0x7465646279746573 };
-    const unsigned char *at = key;
-    size_t left = key_length;
-    for (;;) {
-        bool is_last = left < sizeof(uint64_t);
-        uint64_t word = 0;
-        if (left > 0) memcpy(&word, at, is_last ? left : sizeof word);
-        word = le64toh(word);
-        if (is_last) word |= (uint64_t)key_length << 56;
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-        if (is_last) break;
-        at += sizeof word;
-        left -= sizeof word;
-    }
-    v[2] ^= 0xff;
-    for (int i = 0; i < 3; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    return siphash_64(seed.key, key, key_length);
 }
 
 void map_init(struct map *map)

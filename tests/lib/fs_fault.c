@@ -130,23 +130,23 @@ static int fault_reserve(struct fs *fs, int fd, int64_t offset, int64_t length)
     return err != 0 ? err : fault->real->reserve(fault->real, fd, offset, length);
 }
 
-/* Tests need no disk to spin: what is synced is only counted. */
+/* Tests need no disk to spin: what is synced is only counted, unless they ask. */
 static int fault_sync(struct fs *fs, int fd)
 {
     struct fs_fault *fault = fault_of(fs);
 
-    (void)fd;
     atomic_fetch_add(&fault->syncs, 1);
-    return count(fault, false);
+    int err = count(fault, false);
+    return err == 0 && fault->syncs_indeed ? fault->real->sync(fault->real, fd) : err;
 }
 
 static int fault_sync_folder(struct fs *fs, const char *path)
 {
     struct fs_fault *fault = fault_of(fs);
 
-    (void)path;
     atomic_fetch_add(&fault->syncs, 1);
-    return count(fault, false);
+    int err = count(fault, false);
+    return err == 0 && fault->syncs_indeed ? fault->real->sync_folder(fault->real, path) : err;
 }
 
 static int fault_sync_all(struct fs *fs, int fd)

@@ -20,7 +20,8 @@ struct fs_fault {
     bool keeps_failing; /* And so do all later ones. */
     int error;          /* With this err. */
     bool writes_a_part; /* A write that fails has written half of its bytes. */
-    bool only_writes; /* Only write(), truncate() and whatever makes a name count as operations. */
+    bool only_writes;  /* Only write(), truncate() and whatever makes a name count as operations. */
+    bool syncs_indeed; /* `real` is told to sync; otherwise syncs are only counted. */
     bool nothing_cached; /* read_nowait() always gives ERR_NEEDS_IO. */
 
     /* Counts; any thread. */
