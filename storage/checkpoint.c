@@ -88,7 +88,8 @@ int checkpoint_read(struct fs *fs, const char *path, int columns,
     size_t length;
     int err = fs_read_file(fs, path, CHECKPOINT_MAX_BYTES, &text, &length);
 
-    if (err == 0) err = checkpoint_parse(text, length, columns, each, context);
+    /* Kafka makes the file before it has anything to say. */
+    if (err == 0 && length > 0) err = checkpoint_parse(text, length, columns, each, context);
     mem_free(text);
     return err;
 }

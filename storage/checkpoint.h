@@ -23,7 +23,7 @@ struct checkpoint_line {
 int checkpoint_parse(const char *text, size_t length, int columns,
                      int (*each)(void *context, const struct checkpoint_line *line), void *context);
 
-/* Reads and parses a file; ERR_NOT_FOUND if there is none. */
+/* Reads and parses a file; ERR_NOT_FOUND if there is none. An empty one has no lines. */
 int checkpoint_read(struct fs *fs, const char *path, int columns,
                     int (*each)(void *context, const struct checkpoint_line *line), void *context);
 

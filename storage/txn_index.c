@@ -56,8 +56,8 @@ static void put_entry(uint8_t *to, const struct aborted_transaction *aborted)
     store_i64(to + 26, aborted->last_stable_offset);
 }
 
-static int get_entry(const struct txn_index *index, const uint8_t *from,
-                     struct aborted_transaction *aborted)
+int txn_index_read_entry(const uint8_t from[TXN_INDEX_ENTRY_SIZE],
+                         struct aborted_transaction *aborted)
 {
     *aborted = (struct aborted_transaction){
         .producer_id = load_i64(from + 2),
@@ -67,10 +67,17 @@ static int get_entry(const struct txn_index *index, const uint8_t *from,
     };
     bool is_good = load_i16(from) == ENTRY_VERSION && aborted->producer_id >= 0 &&
                    aborted->first_offset >= 0 && aborted->first_offset <= aborted->last_offset &&
-                   aborted->last_offset >= index->base_offset && aborted->last_offset < INT64_MAX &&
-                   aborted->last_stable_offset >= 0 &&
+                   aborted->last_offset < INT64_MAX && aborted->last_stable_offset >= 0 &&
                    aborted->last_stable_offset <= aborted->last_offset + 1;
     return is_good ? 0 : ERR_CORRUPT_MESSAGE;
+}
+
+static int get_entry(const struct txn_index *index, const uint8_t *from,
+                     struct aborted_transaction *aborted)
+{
+    int err = txn_index_read_entry(from, aborted);
+
+    return err == 0 && aborted->last_offset < index->base_offset ? ERR_CORRUPT_MESSAGE : err;
 }
 
 /* Reads `count` entries of the file, at most a block. */

@@ -33,6 +33,10 @@ struct aborted_transaction {
     int64_t last_stable_offset;
 };
 
+/* An entry as it lies in a file. ERR_CORRUPT_MESSAGE: it cannot be one. */
+int txn_index_read_entry(const uint8_t bytes[TXN_INDEX_ENTRY_SIZE],
+                         struct aborted_transaction *aborted);
+
 struct txn_index;
 
 /* An empty index of the segment that begins at `base_offset`. 0 or ERR_NO_MEMORY. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adopt_find.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -150,9 +148,11 @@ static int survey_folder(struct folder_walk *walk, const char *name, struct str 
     if (err != 0) return err;
     const char *why = compare_with_view(walk->view, topic_name, index, &id, &is_known);
     if (is_known) return 0;
-    if (why == NULL) why = kafkas_own(topic_name);
-    if (why == NULL) err = log_survey(fs, path, data_dir_was_clean(walk->dir), &survey);
-    if (err == 0 && why == NULL && survey.segment_count == 0) why = "no log is in it";
+    const char *own = kafkas_own(topic_name);
+    if (why == NULL && own == NULL)
+        err = log_survey(fs, path, data_dir_was_clean(walk->dir), &survey);
+    if (err == 0 && why == NULL && own == NULL && survey.segment_count == 0)
+        why = "no log is in it";
     if (err == 0 && why != NULL) {
         leave_alone(find, walk->dir, name, why);
         return 0;
@@ -161,6 +161,10 @@ static int survey_folder(struct folder_walk *walk, const char *name, struct str 
     struct adopt_partition partition = { index, -1, walk->dir };
     if (err == 0) err = find_topic(find, topic_name, &topic);
     if (err != 0) return err;
+    if (own != NULL) {
+        topic->why = own;
+        return add_partition(topic, &partition);
+    }
     partition.last_epoch = survey.last_epoch;
     if (survey.last_producer_id > find->last_producer_id)
         find->last_producer_id = survey.last_producer_id;
@@ -203,11 +207,9 @@ static void drop_refused(struct adopt_find *find)
     while (map_next(&find->topics, &cursor, &name, &length, &value)) {
         struct adopt_topic *topic = value;
         if (topic->why == NULL) continue;
-        for (unsigned i = 0; i < topic->count; i++) {
-            char folder[300];
-            snprintf(folder, sizeof folder, "%s-%" PRId32, topic->name, topic->partitions[i].index);
-            leave_alone(find, topic->partitions[i].dir, folder, topic->why);
-        }
+        find->left_alone += topic->count;
+        trace(TRACE_WARN, "broker", "--adopt leaves the %u partitions of %s alone: %s",
+              topic->count, topic->name, topic->why);
         map_remove(&find->topics, topic->name, strlen(topic->name));
         mem_free(topic->partitions);
         mem_free(topic);

@@ -12,6 +12,7 @@
 #include "offset_index.h"
 #include "producer_history.h"
 #include "time_index.h"
+#include "txn_index.h"
 
 #define SMALL_FILE_MAX ((size_t)256 << 20)
 
@@ -91,6 +92,29 @@ static void show_index(struct log_dump *dump, int64_t base_offset, size_t entry_
     show_entries(&walk, entry_size, data, length);
 }
 
+/* ---- transaction index ---- */
+
+static void show_aborted(struct log_dump *dump, const uint8_t *data, size_t length)
+{
+    struct log_output *output = &dump->output;
+    for (size_t at = 0; at + TXN_INDEX_ENTRY_SIZE <= length && !output->failed;
+         at += TXN_INDEX_ENTRY_SIZE) {
+        struct aborted_transaction entry;
+        int err = txn_index_read_entry(data + at, &entry);
+        log_output_begin(output, "aborted");
+        log_output_number(output, "at", (int64_t)at);
+        log_output_number(output, "producer_id", entry.producer_id);
+        log_output_number(output, "first_offset", entry.first_offset);
+        log_output_number(output, "last_offset", entry.last_offset);
+        log_output_number(output, "last_stable_offset", entry.last_stable_offset);
+        log_output_end(output);
+        if (err != 0) log_dump_damage(dump, (int64_t)at, "this entry cannot be right");
+    }
+    if (length % TXN_INDEX_ENTRY_SIZE != 0)
+        log_dump_damage(dump, (int64_t)(length - length % TXN_INDEX_ENTRY_SIZE),
+                        "the last entry is not whole");
+}
+
 /* ---- snapshot ---- */
 
 static int show_producer(void *context, const struct producer_snapshot *producer)
@@ -151,7 +175,7 @@ static int show_line(void *context, const struct checkpoint_line *line)
 static void show_checkpoint(struct log_dump *dump, int columns, const void *data, size_t length)
 {
     struct line_walk walk = { dump, columns };
-    if (checkpoint_parse(data, length, columns, show_line, &walk) == ERR_MALFORMED)
+    if (length > 0 && checkpoint_parse(data, length, columns, show_line, &walk) == ERR_MALFORMED)
         log_dump_damage(dump, -1, "the text ends early, goes on, or is no checkpoint");
 }
 
@@ -179,12 +203,16 @@ int log_dump_content(struct log_dump *dump, struct log_file_name name, const voi
     case LOG_FILE_TIME_INDEX:
         show_index(dump, name.base_offset, TIME_INDEX_ENTRY_SIZE, data, length);
         break;
+    case LOG_FILE_TXN_INDEX: show_aborted(dump, data, length); break;
     case LOG_FILE_SNAPSHOT: show_snapshot(dump, data, length); break;
     case LOG_FILE_EPOCHS: show_checkpoint(dump, 2, data, length); break;
     case LOG_FILE_CHECKPOINT: show_checkpoint(dump, 3, data, length); break;
     case LOG_FILE_PROPERTIES: show_text(dump, data, length); break;
     case LOG_FILE_VOTE:
-        if (!log_meta_vote(&dump->output, data, length)) dump->found_damage = true;
+        if (length > 0 && *(const char *)data == '{') /* Kafka's is JSON. */
+            show_text(dump, data, length);
+        else if (!log_meta_vote(&dump->output, data, length))
+            dump->found_damage = true;
         break;
     default: return ERR_MALFORMED;
     }

@@ -22,6 +22,7 @@ static const struct {
     { ".timeindex", LOG_FILE_TIME_INDEX },
     { ".txnindex", LOG_FILE_TXN_INDEX },
     { ".snapshot", LOG_FILE_SNAPSHOT },
+    { ".checkpoint", LOG_FILE_METADATA_SNAPSHOT },
     { "leader-epoch-checkpoint", LOG_FILE_EPOCHS },
     { "recovery-point-offset-checkpoint", LOG_FILE_CHECKPOINT },
     { "log-start-offset-checkpoint", LOG_FILE_CHECKPOINT },
@@ -65,7 +66,7 @@ struct log_file_name log_file_name(const char *path)
         if (strcmp(tail, kinds[i].suffix) == 0) found.kind = kinds[i].kind;
     /* What is not named by an offset can still be read: offsets then count from 0. */
     const char *dot = strrchr(bare, '.');
-    for (size_t i = 0; dot != NULL && found.kind == LOG_FILE_OTHER && i < 5; i++)
+    for (size_t i = 0; dot != NULL && found.kind == LOG_FILE_OTHER && i < 6; i++)
         if (strcmp(dot, kinds[i].suffix) == 0) found.kind = kinds[i].kind;
     return found;
 }

@@ -54,7 +54,7 @@ int verify_segment(struct partition_check *check, size_t index);
 
 /* ---- indexes: the entries of a file, one after the other (log_verify_small.c) ---- */
 
-#define ENTRY_CHUNK_BYTES 4080 /* Whole entries of either size. */
+#define ENTRY_CHUNK_BYTES 4080 /* Whole entries of 8, 12 and 34 bytes. */
 
 struct entry_reader {
     struct partition_check *check;

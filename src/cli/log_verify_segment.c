@@ -12,6 +12,7 @@
 #include "log_verify_inside.h"
 #include "offset_index.h"
 #include "time_index.h"
+#include "txn_index.h"
 
 #define PRODUCERS_MAX 1000000 /* Following more would take too much memory. */
 
@@ -20,7 +21,7 @@ struct segment_check {
     char name[NAME_MAX + 1];
     int64_t base_offset;
     bool is_last;
-    struct entry_reader offsets, times;
+    struct entry_reader offsets, times, aborts;
     int64_t max_timestamp; /* So far. */
     int64_t last_entry_offset, last_entry_position;
     int64_t last_time_offset, last_timestamp;
@@ -92,6 +93,28 @@ static void pass_time_entries(struct segment_check *segment, const struct record
             verify_finding(segment->check, reader->name, reader->at, entry.offset,
                            "timestamp %" PRId64 ", but %" PRId64 " lies before it", entry.timestamp,
                            segment->max_timestamp);
+        entry_reader_next(reader);
+    }
+}
+
+/* Aborted transactions that end in this batch, or should have ended in front of it. */
+static void pass_aborts(struct segment_check *segment, const struct record_batch *batch)
+{
+    struct entry_reader *reader = &segment->aborts;
+    const uint8_t *bytes;
+    while ((bytes = entry_reader_peek(reader)) != NULL) {
+        struct aborted_transaction entry;
+        int err = txn_index_read_entry(bytes, &entry);
+        if (err != 0)
+            verify_finding(segment->check, reader->name, reader->at, entry.last_offset,
+                           "this entry cannot be right");
+        else if (batch != NULL && entry.last_offset > record_batch_last_offset(batch))
+            return;
+        else if (batch == NULL || entry.last_offset < batch->base_offset ||
+                 (batch->attributes & BATCH_CONTROL) == 0 ||
+                 batch->producer_id != entry.producer_id)
+            verify_finding(segment->check, reader->name, reader->at, entry.last_offset,
+                           "no transaction of producer %" PRId64 " ends here", entry.producer_id);
         entry_reader_next(reader);
     }
 }
@@ -212,6 +235,7 @@ static int pass_batch(struct segment_check *segment, const struct record_batch *
     if (crc == 0 && batch->max_timestamp > segment->max_timestamp)
         segment->max_timestamp = batch->max_timestamp;
     pass_time_entries(segment, batch, crc == 0);
+    pass_aborts(segment, batch);
     if (crc != 0)
         verify_finding(check, segment->name, position, batch->base_offset,
                        "the CRC of this batch is wrong");
@@ -298,6 +322,9 @@ static int open_files(struct segment_check *segment, int *fd)
     if (err == 0)
         err = entry_reader_open(&segment->times, check, segment->base_offset, ".timeindex",
                                 TIME_INDEX_ENTRY_SIZE);
+    if (err == 0)
+        err = entry_reader_open(&segment->aborts, check, segment->base_offset, ".txnindex",
+                                TXN_INDEX_ENTRY_SIZE);
     if (err == 0) err = fs_path(path, "%s/%s", check->folder, segment->name);
     if (err == 0) err = fs->open(fs, path, FS_READ, fd);
     if (err == 0) err = fs->size(fs, *fd, &size);
@@ -313,8 +340,8 @@ int verify_segment(struct partition_check *check, size_t index)
     segment->check = check;
     segment->base_offset = check->logs.items[index];
     segment->is_last = index + 1 == check->logs.count;
-    segment->offsets.check = segment->times.check = check;
-    segment->offsets.fd = segment->times.fd = -1;
+    segment->offsets.check = segment->times.check = segment->aborts.check = check;
+    segment->offsets.fd = segment->times.fd = segment->aborts.fd = -1;
     segment->max_timestamp = segment->last_timestamp = segment->last_entry_offset = -1;
     segment->last_time_offset = -1;
     verify_name(segment->name, segment->base_offset, ".log");
@@ -334,12 +361,16 @@ int verify_segment(struct partition_check *check, size_t index)
     if (err == 0) {
         pass_offset_entries(segment, NULL, 0);
         pass_time_entries(segment, NULL, true);
-        err = segment->offsets.err != 0 ? segment->offsets.err : segment->times.err;
+        pass_aborts(segment, NULL);
+        err = segment->offsets.err != 0 ? segment->offsets.err
+              : segment->times.err != 0 ? segment->times.err
+                                        : segment->aborts.err;
     }
     if (err == ERR_NOT_FOUND && check->is_in_use) err = 0; /* Retention was faster. */
     if (fd >= 0) check->verify->fs->close(check->verify->fs, fd);
     entry_reader_close(&segment->offsets);
     entry_reader_close(&segment->times);
+    entry_reader_close(&segment->aborts);
     mem_free(segment);
     return err;
 }

@@ -40,6 +40,7 @@ TEST(every_entry_beside_the_batches_is_shown)
     assert_dumped("orders-0/00000000000000000000.index", "index", 4);
     assert_dumped("orders-0/00000000000000000000.timeindex", "timeindex", 5);
     assert_dumped("orders-0/00000000000000000018.snapshot", "producer", 1);
+    assert_dumped("orders-0/00000000000000000018.txnindex", "aborted", 1);
     assert_dumped("orders-0/leader-epoch-checkpoint", "epoch", 3);
     assert_dumped("orders-0/partition.metadata", "line", 2);
     assert_dumped("recovery-point-offset-checkpoint", "checkpoint", 1);

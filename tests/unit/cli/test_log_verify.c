@@ -184,6 +184,14 @@ TEST(a_snapshot_that_does_not_fit_the_log_is_found)
     assert_one_finding("00000000000000000018.snapshot", "producer 4711: last sequence 6");
 }
 
+TEST(an_abort_that_is_none_is_found)
+{
+    tool_start(&tool);
+    tool_flip(&tool, "orders-0/00000000000000000018.txnindex", 9, 1); /* 9000 becomes 9001. */
+    assert_one_finding("00000000000000000018.txnindex position=0",
+                       "no transaction of producer 900");
+}
+
 TEST(epochs_that_do_not_fit_the_log_are_found)
 {
     uint64_t findings = 0;
