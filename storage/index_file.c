@@ -244,14 +244,53 @@ int index_file_search(struct index_file *file, bool may_block,
     return err;
 }
 
-/* ---- writing */
-
 static bool is_any(const void *context, const uint8_t *entry)
 {
     (void)context;
     (void)entry;
     return true;
 }
+
+/* One entry, past the cache: who asks for the last ones asks many files once. */
+static int read_entry(struct index_file *file, bool may_block, uint32_t index,
+                      uint8_t entry[INDEX_ENTRY_MAX])
+{
+    struct fs *fs = file->folder->fs;
+    uint32_t size = file->kind->entry_size;
+    int64_t offset = (int64_t)index * size;
+    struct open_file *pinned;
+    size_t got = 0;
+    int err = pin(file, FS_WRITE, may_block, &pinned);
+
+    if (err != 0) return err;
+    err = may_block ? fs->read(fs, pinned->fd, entry, size, offset, &got)
+                    : fs->read_nowait(fs, pinned->fd, entry, size, offset, &got);
+    unpin(file, pinned);
+    return err == 0 && got < size ? ERR_CORRUPT_MESSAGE : err;
+}
+
+int index_file_find_last(struct index_file *file, bool may_block, uint32_t *found,
+                         uint8_t last[INDEX_ENTRY_MAX])
+{
+    uint8_t entry[INDEX_ENTRY_MAX];
+
+    lock(file);
+    uint32_t count = file->count;
+    bool is_known = count == 0 || (file->tail != NULL && file->tail->has_last);
+    if (is_known && count > 0) memcpy(last, file->tail->last, file->kind->entry_size);
+    unlock(file);
+    if (!is_known) {
+        int err = read_entry(file, may_block, count - 1, entry);
+        if (err != 0) return err;
+        if (!file->kind->is_used(entry))
+            return index_file_search(file, may_block, is_any, NULL, found, last);
+        memcpy(last, entry, file->kind->entry_size);
+    }
+    *found = count;
+    return 0;
+}
+
+/* ---- writing */
 
 /* Memory for waiting entries, and what the last one was. */
 static int make_tail(struct index_file *file, bool may_block)
@@ -262,7 +301,7 @@ static int make_tail(struct index_file *file, bool may_block)
     struct index_tail *tail = mem_alloc(sizeof *tail);
     if (tail == NULL) return ERR_NO_MEMORY;
     tail->waiting = 0;
-    int err = index_file_search(file, may_block, is_any, NULL, &found, tail->last);
+    int err = index_file_find_last(file, may_block, &found, tail->last);
     if (err != 0) {
         mem_free(tail);
         return err;

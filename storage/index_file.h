@@ -80,4 +80,9 @@ int index_file_search(struct index_file *file, bool may_block,
                       bool (*is_before)(const void *context, const uint8_t *entry),
                       const void *context, uint32_t *found, uint8_t last[INDEX_ENTRY_MAX]);
 
+/* How many entries there are, and the last of them: a read of just that one, unless unused ones follow.
+ * As index_file_search(). */
+int index_file_find_last(struct index_file *file, bool may_block, uint32_t *found,
+                         uint8_t last[INDEX_ENTRY_MAX]);
+
 #endif

@@ -74,20 +74,34 @@ int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t
     return index_file_append(&index->file, entry);
 }
 
+/* What was found in the file; it need not make sense. */
+static int take_entry(const struct offset_index *index, uint32_t found, const uint8_t *last,
+                      struct offset_index_entry *entry)
+{
+    *entry = found == 0 ? (struct offset_index_entry){ -1, 0 }
+                        : offset_index_read_entry(last, index->file.base_offset);
+    return found > 0 && (load_i32(last) < 0 || entry->position <= 0) ? ERR_CORRUPT_MESSAGE : 0;
+}
+
 int offset_index_find(struct offset_index *index, bool may_block, int64_t offset, int64_t position,
                       struct offset_index_entry *entry)
 {
-    int64_t base_offset = index->file.base_offset;
-    struct limits limits = { offset - base_offset, position };
+    struct limits limits = { offset - index->file.base_offset, position };
     uint32_t found = 0;
     uint8_t last[INDEX_ENTRY_MAX];
 
     int err = index_file_search(&index->file, may_block, is_within, &limits, &found, last);
-    if (err != 0) return err;
-    *entry = found == 0 ? (struct offset_index_entry){ -1, 0 }
-                        : offset_index_read_entry(last, base_offset);
-    if (found > 0 && (load_i32(last) < 0 || entry->position <= 0)) return ERR_CORRUPT_MESSAGE;
-    return 0;
+    return err != 0 ? err : take_entry(index, found, last, entry);
+}
+
+int offset_index_find_last(struct offset_index *index, bool may_block,
+                           struct offset_index_entry *entry)
+{
+    uint32_t found = 0;
+    uint8_t last[INDEX_ENTRY_MAX];
+    int err = index_file_find_last(&index->file, may_block, &found, last);
+
+    return err != 0 ? err : take_entry(index, found, last, entry);
 }
 
 int offset_index_truncate(struct offset_index *index, int64_t offset)

@@ -47,6 +47,10 @@ int offset_index_append(struct offset_index *index, int64_t last_offset, int64_t
 int offset_index_find(struct offset_index *index, bool may_block, int64_t offset, int64_t position,
                       struct offset_index_entry *entry);
 
+/* The last of all entries. */
+int offset_index_find_last(struct offset_index *index, bool may_block,
+                           struct offset_index_entry *entry);
+
 /* Drops entries of batches that end at or above `offset`. Blocks. */
 int offset_index_truncate(struct offset_index *index, int64_t offset);
 

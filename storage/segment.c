@@ -217,7 +217,7 @@ int segment_find_newest(struct segment *segment, int64_t size, bool may_block,
                         struct segment_top *top)
 {
     struct time_index_entry entry;
-    int err = time_index_find(&segment->times, may_block, INT64_MAX, INT64_MAX, &entry);
+    int err = time_index_find_last(&segment->times, may_block, &entry);
 
     if (err == 0) *top = (struct segment_top){ entry.timestamp, entry.offset };
     if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;

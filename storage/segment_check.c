@@ -18,9 +18,9 @@ struct ends {
 
 static int find_ends(struct segment *segment, struct ends *ends)
 {
-    int err = offset_index_find(&segment->offsets, true, INT64_MAX, INT64_MAX, &ends->offset);
+    int err = offset_index_find_last(&segment->offsets, true, &ends->offset);
 
-    if (err == 0) err = time_index_find(&segment->times, true, INT64_MAX, INT64_MAX, &ends->time);
+    if (err == 0) err = time_index_find_last(&segment->times, true, &ends->time);
     if (err == 0 && ends->offset.position >= segment->size) err = ERR_CORRUPT_MESSAGE;
     return err;
 }

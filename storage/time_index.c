@@ -79,6 +79,16 @@ int time_index_append(struct time_index *index, int64_t timestamp, int64_t offse
     return index_file_append(&index->file, entry);
 }
 
+/* What was found in the file; it need not make sense. */
+static int take_entry(const struct time_index *index, uint32_t found, const uint8_t *last,
+                      struct time_index_entry *entry)
+{
+    *entry = entry_from(index, found == 0 ? NULL : last);
+    return found > 0 && (entry->timestamp < 0 || entry->offset < index->file.base_offset)
+               ? ERR_CORRUPT_MESSAGE
+               : 0;
+}
+
 int time_index_find(struct time_index *index, bool may_block, int64_t timestamp,
                     int64_t below_offset, struct time_index_entry *entry)
 {
@@ -87,11 +97,16 @@ int time_index_find(struct time_index *index, bool may_block, int64_t timestamp,
     uint8_t last[INDEX_ENTRY_MAX];
 
     int err = index_file_search(&index->file, may_block, is_below, &limits, &found, last);
-    if (err != 0) return err;
-    *entry = entry_from(index, found == 0 ? NULL : last);
-    if (found > 0 && (entry->timestamp < 0 || entry->offset < index->file.base_offset))
-        return ERR_CORRUPT_MESSAGE;
-    return 0;
+    return err != 0 ? err : take_entry(index, found, last, entry);
+}
+
+int time_index_find_last(struct time_index *index, bool may_block, struct time_index_entry *entry)
+{
+    uint32_t found = 0;
+    uint8_t last[INDEX_ENTRY_MAX];
+    int err = index_file_find_last(&index->file, may_block, &found, last);
+
+    return err != 0 ? err : take_entry(index, found, last, entry);
 }
 
 int time_index_truncate(struct time_index *index, int64_t offset)

@@ -45,6 +45,9 @@ int time_index_append(struct time_index *index, int64_t timestamp, int64_t offse
 int time_index_find(struct time_index *index, bool may_block, int64_t timestamp,
                     int64_t below_offset, struct time_index_entry *entry);
 
+/* The last of all entries. */
+int time_index_find_last(struct time_index *index, bool may_block, struct time_index_entry *entry);
+
 /* Drops entries of offsets at or above `offset`. Blocks. */
 int time_index_truncate(struct time_index *index, int64_t offset);
 
