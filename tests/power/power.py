@@ -4,6 +4,11 @@
 Two topics take the same load. One has flush.messages=1: nothing of it that was acknowledged, or that a
 consumer saw, may be lost or changed by any cut. The other has Kafka's defaults and must lose something
 in the course of the rounds: so it is known that the cuts cut.
+
+What counts is what clients had heard before the cut began. Without power nobody hears anything after it,
+but here the broker lives on, and ext4 lets a sync that is under way when it is shut down come back
+without an error although its data is lost (a program that does nothing but write and sync meets that in
+one cut of ten, Linux 6.18).
 """
 
 import argparse
@@ -32,11 +37,18 @@ class Known:
 
     def __init__(self):
         self.lock = threading.Lock()
+        self.has_power = True
         self.acknowledged = {}
         self.seen = {}
 
+    def set_power(self, is_there):
+        with self.lock:
+            self.has_power = is_there
+
     def note(self, what, message):
         with self.lock:
+            if not self.has_power:
+                return
             what[(message.topic(), message.partition(), message.offset())] = message.value()
 
 
@@ -137,15 +149,15 @@ def create_topics(broker):
 
 def load_until_cut(known, broker, disk, life, seconds):
     stopped = threading.Event()
+    known.set_power(True)
     threads = [threading.Thread(target=produce, args=(known, broker, life, number, stopped))
                for number in range(2)]
     threads.append(threading.Thread(target=consume, args=(known, broker, stopped)))
     for thread in threads:
         thread.start()
     time.sleep(seconds)
+    known.set_power(False)
     disk.cut_power()
-    # Whatever the broker says from now on, it must be able to keep.
-    time.sleep(0.3)
     stopped.set()
     for thread in threads:
         thread.join()
