@@ -15,6 +15,7 @@
 #include "trace.h"
 
 #define CLEAN_MARKER       ".kafka_cleanshutdown"
+#define PROBE_FILE         ".probe" /* Nothing that Kafka would look at. */
 #define IDENTITY_FILE      "meta.properties"
 #define IDENTITY_MAX_BYTES 65536
 #define SISTERS            "sluice.directory.ids" /* Beside Kafka's own, which overlooks it. */
@@ -529,6 +530,17 @@ const struct data_dir_identity *data_dir_identity(const struct data_dir *dir)
 bool data_dir_was_clean(const struct data_dir *dir)
 {
     return dir->was_clean;
+}
+
+int data_dir_probe(struct data_dir *dir)
+{
+    char path[PATH_MAX];
+
+    int err = fs_path(path, "%s/" PROBE_FILE, dir->path);
+    if (err == 0) err = fs_write_file(dir->fs, path, "probe\n", 6, true);
+    if (err == 0 || err == ERR_NO_SPACE) err = dir->fs->remove(dir->fs, path);
+    if (err == ERR_NOT_FOUND) err = 0;
+    return err == 0 ? dir->fs->sync_folder(dir->fs, dir->path) : err;
 }
 
 int data_dir_sync_all(struct data_dir *dir)

@@ -88,6 +88,10 @@ int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, con
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);
 
+/* Can the folder still be written to? Writes, syncs and removes a file in it. A full disk can. 0 or ERR_IO,
+ * …. Blocks. */
+int data_dir_probe(struct data_dir *dir);
+
 /* Syncs the whole file system: whatever was written to the folder is on disk afterwards, unless a write of
  * it has failed since the folder was opened. Blocks. */
 int data_dir_sync_all(struct data_dir *dir);

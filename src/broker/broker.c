@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "adopt.h"
 #include "alloc.h"
@@ -149,6 +150,15 @@ static int copy_topic_defaults(struct broker *broker)
     return 0;
 }
 
+/* With the first folder the metadata is gone; with any other only its partitions. */
+static void folder_failed(void *context, struct data_dir *dir)
+{
+    const struct broker *broker = context;
+    if (dir != broker->dirs[0]) return;
+    trace(TRACE_ERROR, "broker", "the process ends: %s holds the metadata", data_dir_path(dir));
+    _exit(EXIT_METADATA_FAILED);
+}
+
 static int open_partitions(struct broker *broker)
 {
     struct partition_set_options options = {
@@ -159,6 +169,8 @@ static int open_partitions(struct broker *broker)
         .loop = broker->loop,
         .flush_interval_ms = broker->config->flush_interval_ms,
         .checkpoint_interval_ms = broker->config->checkpoint_interval_ms,
+        .folder_failed = folder_failed,
+        .context = broker,
         .high_watermark_interval_ms = broker->config->high_watermark_interval_ms,
         .retention_interval_ms = broker->config->retention_check_interval_ms,
     };

@@ -9,9 +9,6 @@
 #include "topic_config.h"
 #include "trace.h"
 
-/* The exit code of a node whose metadata log failed: restarting it by itself would not help. */
-#define EXIT_METADATA_FAILED 3
-
 static bool hosts(const struct metadata_watch *watch, const struct meta_partition *partition)
 {
     for (unsigned i = 0; i < partition->replica_count; i++)

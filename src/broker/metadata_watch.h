@@ -7,6 +7,10 @@
 #include "meta_quorum.h"
 #include "partition_set.h"
 
+/* The exit code of a node whose metadata log, or the folder that holds it, failed: restarting it by itself
+ * would not help. */
+#define EXIT_METADATA_FAILED 3
+
 struct metadata_watch {
     struct meta_watcher watcher; /* Hand this to the quorum. */
     struct partition_set *partitions;

@@ -186,6 +186,14 @@ void partition_retire(struct partition *partition, bool delete_files)
     if (first && !is_held) partition_start_closing(partition);
 }
 
+void partition_fail(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    if (partition->state == PARTITION_OPENING || partition->state == PARTITION_SERVING)
+        partition_go_offline(partition);
+    pthread_mutex_unlock(&partition->lock);
+}
+
 int partition_wait_closed(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);

@@ -46,6 +46,8 @@ struct partition_owner {
     void (*dirty)(struct partition_owner *owner, struct partition *partition);
     /* A log could not be opened, or has failed; or it is open now. On the pool. */
     void (*opened)(struct partition_owner *owner, struct partition *partition, int err);
+    /* A log has failed: is it its file, or the whole disk? Under the partition's lock. */
+    void (*failed)(struct partition_owner *owner, struct partition *partition);
     /* A retired partition has closed its log, or given its folder up. On the pool. */
     void (*closed)(struct partition_owner *owner, struct partition *partition);
     /* An append to this disk was slow: until then all appends go through the pool (DESIGN 2.2). */
@@ -122,6 +124,9 @@ void partition_set_role(struct partition *partition, const struct partition_role
 /* Takes the partition out of service: wakes all waiters, refuses what is queued, then flushes and
  * closes the log on the pool, and gives up its folder if `delete_files`. */
 void partition_retire(struct partition *partition, bool delete_files);
+
+/* Its disk failed: offline, whatever its own log says. Everybody who waits hears of it. */
+void partition_fail(struct partition *partition);
 
 /* Waits until a retired partition's log is closed. Blocks. 0 if everything of it is on disk. */
 int partition_wait_closed(struct partition *partition);

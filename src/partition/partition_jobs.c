@@ -49,9 +49,15 @@ void partition_note_failure(struct partition *partition)
     if (partition->state != PARTITION_SERVING || partition->log == NULL ||
         partition_log_failed(partition->log) == 0)
         return;
-    partition->state = PARTITION_OFFLINE;
     trace(TRACE_ERROR, "partition", "%s-%" PRId32 ": offline, its disk failed: %s",
           partition->topic, partition->index, error_text(partition_log_failed(partition->log)));
+    partition_go_offline(partition);
+    partition->owner->failed(partition->owner, partition);
+}
+
+void partition_go_offline(struct partition *partition)
+{
+    partition->state = PARTITION_OFFLINE;
     waiting_wake_all(&partition->waiting);
     partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
     partition_refuse_acks(partition, ERR_KAFKA_STORAGE_ERROR);

@@ -20,6 +20,9 @@ void partition_refuse_queue(struct partition *partition, int err);
 
 void partition_start_closing(struct partition *partition);
 
+/* From now on this replica is offline. Caller holds the lock. */
+void partition_go_offline(struct partition *partition);
+
 /* After the log refused or failed: remembers that this replica is offline. Caller holds the lock. */
 void partition_note_failure(struct partition *partition);
 

@@ -20,9 +20,11 @@ struct set_folder {
     size_t partition_count; /* Under the set's lock. */
     size_t unsynced_count;  /* While the set closes. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
-    struct job sweep_job, checkpoint_job;
-    bool sweep_runs, checkpoint_runs; /* Under `lock`: each job is in one queue at a time. */
-    pthread_cond_t idle;              /* Neither runs. */
+    struct job sweep_job, checkpoint_job, probe_job;
+    atomic_bool has_failed;
+    bool sweep_runs, checkpoint_runs,
+        probe_runs;      /* Under `lock`: each job is in one queue at a time. */
+    pthread_cond_t idle; /* Neither runs. */
 };
 
 #define METADATA_TOPIC   "__sluice_metadata" /* Its log is the quorum's, not a partition of ours. */
@@ -71,11 +73,12 @@ static void folder_is_dirty(struct partition_owner *owner, struct partition *par
     loop_post(folder->set->options.loop, &folder->set->arm_flush);
 }
 
+static void log_has_failed(struct partition_owner *owner, struct partition *partition);
+
 static void folder_has_opened(struct partition_owner *owner, struct partition *partition, int err)
 {
-    (void)partition;
-    (void)err;
     struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    if (err == ERR_IO || err == ERR_READ_ONLY) log_has_failed(owner, partition);
     atomic_fetch_sub(&folder->set->opening, 1);
 }
 
@@ -233,9 +236,38 @@ static void end_folder_job(struct set_folder *folder, bool *runs)
 static void wait_for_folder_jobs(struct set_folder *folder)
 {
     pthread_mutex_lock(&folder->lock);
-    while (folder->sweep_runs || folder->checkpoint_runs)
+    while (folder->sweep_runs || folder->checkpoint_runs || folder->probe_runs)
         pthread_cond_wait(&folder->idle, &folder->lock);
     pthread_mutex_unlock(&folder->lock);
+}
+
+static void fail_one(struct partition_set *set, struct partition *partition)
+{
+    (void)set;
+    if (atomic_load(&owner_folder(partition)->has_failed)) partition_fail(partition);
+}
+
+/* A bad file is one partition's trouble, a disk that takes nothing any more that of all who are on it. */
+static void run_probe(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, probe_job);
+    int err = data_dir_probe(folder->dir);
+    if (err != 0 && !atomic_exchange(&folder->has_failed, true)) {
+        trace(TRACE_ERROR, "partition", "%s: cannot be written to any more: %s",
+              data_dir_path(folder->dir), error_text(err));
+        for_each(folder->set, fail_one);
+        if (folder->set->options.folder_failed != NULL)
+            folder->set->options.folder_failed(folder->set->options.context, folder->dir);
+    }
+    end_folder_job(folder, &folder->probe_runs);
+}
+
+static void log_has_failed(struct partition_owner *owner, struct partition *partition)
+{
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    (void)partition;
+    if (!atomic_load(&folder->has_failed))
+        start_folder_job(folder, &folder->probe_job, &folder->probe_runs);
 }
 
 static void run_folder_checkpoint(struct job *job)
@@ -297,8 +329,17 @@ static int note_folder(void *context, const char *name, struct str topic, int32_
 {
     (void)partition;
     struct set_folder *folder = context;
-    if (str_equals_text(topic, METADATA_TOPIC)) return 0;
-    return is_deleted ? 0 : map_put(&folder->found, name, strlen(name), folder, NULL);
+    if (is_deleted || str_equals_text(topic, METADATA_TOPIC)) return 0;
+    for (const struct set_folder *other = folder->set->folders; other != folder; other++) {
+        if (map_get(&other->found, name, strlen(name)) == NULL) continue;
+        trace(
+            TRACE_ERROR, "partition",
+            "%s is in %s and in %s: one of them is a copy; move it away, and keep the one that is "
+            "complete",
+            name, data_dir_path(other->dir), data_dir_path(folder->dir));
+        return ERR_EXISTS;
+    }
+    return map_put(&folder->found, name, strlen(name), folder, NULL);
 }
 
 /* Folders of deleted topics that an earlier life did not get to remove (DESIGN 8.5). */
@@ -317,6 +358,8 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->owner.dirty = folder_is_dirty;
     folder->owner.opened = folder_has_opened;
     folder->owner.closed = folder_has_closed;
+    folder->owner.failed = log_has_failed;
+    atomic_init(&folder->has_failed, false);
     atomic_init(&folder->owner.slow_until_us, 0);
     atomic_init(&folder->owner.is_stopping, false);
     atomic_init(&folder->owner.syncs_itself, false);
@@ -329,6 +372,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     pthread_cond_init(&folder->idle, NULL);
     folder->sweep_job.run = run_sweep;
     folder->checkpoint_job.run = run_folder_checkpoint;
+    folder->probe_job.run = run_probe;
     return data_dir_list(dir, note_folder, folder);
 }
 
@@ -474,6 +518,7 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
         struct partition *partition;
         while ((partition = take_dirty(folder, INT64_MAX, true)) != NULL)
             partition_unref(partition);
+        wait_for_folder_jobs(folder);
         int err = leave_folder(folder, broker_epoch, mark_clean);
         if (err != 0)
             trace(TRACE_WARN, "partition", "%s: not left in order: %s", data_dir_path(folder->dir),
@@ -488,11 +533,12 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
 static struct set_folder *choose_folder(struct partition_set *set, const char *name, bool *is_new)
 {
     *is_new = false;
-    struct set_folder *chosen = &set->folders[0];
+    struct set_folder *chosen = &set->folders[0]; /* If that fails the broker ends. */
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         if (map_remove(&folder->found, name, strlen(name)) != NULL) return folder;
-        if (folder->partition_count < chosen->partition_count) chosen = folder;
+        if (!atomic_load(&folder->has_failed) && folder->partition_count < chosen->partition_count)
+            chosen = folder;
     }
     *is_new = true;
     return chosen;

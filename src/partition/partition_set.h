@@ -22,9 +22,14 @@ struct partition_set_options {
     int64_t flush_interval_ms;          /* How long written data stays unsynced, at most about. */
     int64_t checkpoint_interval_ms;     /* log.flush.offset.checkpoint.interval.ms */
     int64_t high_watermark_interval_ms; /* replica.high.watermark.checkpoint.interval.ms */
-    int64_t retention_interval_ms;      /* log.retention.check.interval.ms */
+    /* A data folder cannot be written to any more; its partitions are offline. On the pool. */
+    void (*folder_failed)(void *context, struct data_dir *dir);
+    void *context;
+    int64_t retention_interval_ms; /* log.retention.check.interval.ms */
 };
 
+/* Looks for the partitions that are in the folders. 0, ERR_NO_MEMORY, ERR_IO, …; ERR_EXISTS if one of them
+ * is in two: one line says which. Blocks. */
 int partition_set_open(struct partition_set **set, const struct partition_set_options *options);
 
 /* The broker is about to stop: work that waits on the pool and is not begun need not be done. Any thread. NULL
@@ -36,7 +41,7 @@ void partition_set_announce_stop(struct partition_set *set);
 void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool mark_clean);
 
 /* A new partition of this broker, opening from now on. In the folder where it is already, else in the
- * data folder with the fewest. 0, ERR_NO_MEMORY, ERR_EXISTS. Any thread. */
+ * data folder with the fewest, of those that have not failed. 0, ERR_NO_MEMORY, ERR_EXISTS. Any thread. */
 int partition_set_add(struct partition_set *set, const char *topic, int32_t index,
                       const struct uuid *topic_id, const struct topic_settings *settings,
                       const struct partition_role *role);

@@ -41,6 +41,12 @@ static void count_closed(struct partition_owner *owner, struct partition *partit
     LIST_OWNER(owner, struct partition_fixture, owner)->closed_count++;
 }
 
+static void count_failed(struct partition_owner *owner, struct partition *partition)
+{
+    (void)partition;
+    LIST_OWNER(owner, struct partition_fixture, owner)->failed_count++;
+}
+
 void fixture_open(struct partition_fixture *fixture)
 {
     static int number;
@@ -55,6 +61,7 @@ void fixture_open(struct partition_fixture *fixture)
     fixture->owner.dirty = count_dirty;
     fixture->owner.opened = count_opened;
     fixture->owner.closed = count_closed;
+    fixture->owner.failed = count_failed;
     struct topic_settings settings;
     topic_settings_defaults(&settings);
     struct partition_role role = { true, 1, 3, 1, 1 };

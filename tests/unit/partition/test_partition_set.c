@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition_fixture.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
+
+static struct data_dir *told_of;
+
+static void note_failed_folder(void *context, struct data_dir *dir)
+{
+    (void)context;
+    told_of = dir;
+}
 
 struct set_fixture {
     struct clock_manual clock;
@@ -39,6 +49,7 @@ static void set_fixture_start(struct set_fixture *fixture)
         .flush_interval_ms = 1000,
         .checkpoint_interval_ms = 60000,
         .high_watermark_interval_ms = 5000,
+        .folder_failed = note_failed_folder,
         .retention_interval_ms = 300000,
     };
     assert_int_equal(partition_set_open(&fixture->set, &options), 0);
@@ -413,4 +424,123 @@ TEST(high_watermarks_are_noted_in_time_and_at_the_end)
     set_fixture_start(&fixture);
     assert_int_equal(noted_watermark(&fixture, 0, 0), 1); /* From the file. */
     set_fixture_close(&fixture);
+}
+
+/* ---- folders that fail ---- */
+
+static struct {
+    const char *folder; /* Nothing in it can be opened. */
+    atomic_bool next_sync_fails;
+    int (*open)(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd);
+    int (*sync)(struct fs *fs, int fd);
+} broken;
+
+static int open_unless_broken(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd)
+{
+    if (broken.folder != NULL && strncmp(path, broken.folder, strlen(broken.folder)) == 0) {
+        errno = EIO;
+        return ERR_IO;
+    }
+    return broken.open(fs, path, mode, fd);
+}
+
+static int sync_unless_broken(struct fs *fs, int fd)
+{
+    (void)fs;
+    (void)fd;
+    errno = EIO;
+    return atomic_exchange(&broken.next_sync_fails, false) ? ERR_IO : 0;
+}
+
+static enum partition_state state_of(struct set_fixture *fixture, int32_t index)
+{
+    struct partition *partition = partition_set_find(fixture->set, &topic_id, index);
+    pthread_mutex_lock(&partition->lock);
+    enum partition_state state = partition->state;
+    pthread_mutex_unlock(&partition->lock);
+    partition_unref(partition);
+    return state;
+}
+
+/* Partitions 0 and 2 are in the first folder, 1 and 3 in the second; 1 cannot be synced. */
+static void fail_one_of_four(struct set_fixture *fixture, bool whole_folder)
+{
+    struct fs *fs = fs_posix();
+    write_to_all(fixture, 4);
+    broken.open = fs->open;
+    broken.sync = fs->sync;
+    broken.folder = whole_folder ? fixture->paths[1] : NULL;
+    told_of = NULL;
+    atomic_store(&broken.next_sync_fails, true);
+    fs->open = open_unless_broken;
+    fs->sync = sync_unless_broken;
+    struct partition *partition = partition_set_find(fixture->set, &topic_id, 1);
+    partition_flush_soon(partition);
+    partition_unref(partition);
+    while (state_of(fixture, 1) != PARTITION_OFFLINE)
+        sched_yield();
+}
+
+static void end_of_failure(struct set_fixture *fixture)
+{
+    set_fixture_close(fixture);
+    fs_posix()->open = broken.open;
+    fs_posix()->sync = broken.sync;
+}
+
+TEST(a_file_that_fails_takes_one_partition_with_it)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "bad-file");
+    fail_one_of_four(&fixture, false);
+    for (int i = 0; i < 3; i++)
+        pass_barrier(&fixture);
+    assert_int_equal(state_of(&fixture, 3), PARTITION_SERVING);
+    assert_null(told_of);
+    end_of_failure(&fixture);
+    assert_false(was_left_clean(&fixture, 0) || was_left_clean(&fixture, 1));
+}
+
+TEST(a_folder_that_fails_takes_its_partitions_with_it_and_no_others)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "bad-folder");
+    fail_one_of_four(&fixture, true);
+    while (state_of(&fixture, 3) != PARTITION_OFFLINE)
+        sched_yield();
+    assert_int_equal(state_of(&fixture, 0), PARTITION_SERVING);
+    assert_int_equal(state_of(&fixture, 2), PARTITION_SERVING);
+
+    add(&fixture, 4); /* Although the failed folder has no more than the other. */
+    add(&fixture, 5);
+    assert_true(partition_set_opening(fixture.set) <= 2);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    assert_int_equal(state_of(&fixture, 4), PARTITION_SERVING);
+    assert_int_equal(state_of(&fixture, 5), PARTITION_SERVING);
+    struct data_dir *failed = fixture.dirs[1];
+    end_of_failure(&fixture);
+    assert_ptr_equal(told_of, failed);
+}
+
+TEST(a_partition_that_is_in_two_folders_is_refused)
+{
+    struct set_fixture fixture;
+    char path[600];
+    set_fixture_open(&fixture, "twice");
+    add(&fixture, 0);
+    set_fixture_close(&fixture);
+    snprintf(path, sizeof path, "%s/topic-0", fixture.paths[1]);
+    assert_int_equal(mkdir(path, 0755), 0);
+
+    char why[256];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            data_dir_open(&fixture.dirs[i], fs_posix(), fixture.paths[i], why, sizeof why), 0);
+    struct partition_set *set = NULL;
+    struct partition_set_options options = { .dirs = fixture.dirs, .dir_count = 2 };
+    assert_int_equal(partition_set_open(&set, &options), ERR_EXISTS);
+    assert_null(set);
+    for (int i = 0; i < 2; i++)
+        data_dir_close(fixture.dirs[i]);
 }
