@@ -28,14 +28,28 @@ static int store_vote(struct meta_core_io *io, int64_t term, int32_t voted_for)
     return 0;
 }
 
+/* Members outlive the call that brought them. Other payloads are the tests' own. */
+static struct bytes keep_members(struct bytes payload)
+{
+    static uint8_t kept[64][CORE_MEMBERS_BYTES];
+    static unsigned next;
+    uint8_t *copy = kept[next++ % 64];
+    assert_true((size_t)payload.length <= sizeof kept[0]);
+    memcpy(copy, payload.data, (size_t)payload.length);
+    return (struct bytes){ copy, payload.length };
+}
+
 static int append(struct meta_core_io *io, uint64_t write, int64_t first_index,
                   const struct meta_entry *entries, unsigned count)
 {
     struct core_node *node = node_of(io);
     assert_true(first_index >= node->first_index && first_index <= node->last_index + 1);
     assert_true(first_index + count - node->first_index <= CORE_ENTRIES);
-    for (unsigned i = 0; i < count; i++)
-        node->log[first_index - node->first_index + i] = entries[i];
+    for (unsigned i = 0; i < count; i++) {
+        struct meta_entry *entry = &node->log[first_index - node->first_index + i];
+        *entry = entries[i];
+        if (entry->type == META_ENTRY_MEMBERS) entry->payload = keep_members(entry->payload);
+    }
     node->last_index = first_index + count - 1;
     node->newest_write = write;
     return 0;
