@@ -196,11 +196,24 @@ static int format_cluster_id(struct meta_node *node)
     return err;
 }
 
+/* Term, vote and entry 1 of a voter of the first hour. */
+static int format_voter(struct meta_node *node)
+{
+    /* Before what it counts on is removed. */
+    int err = meta_vote_store(&node->vote, 1, META_NOBODY, 0);
+    if (err == 0) err = format_first_entry(node);
+    if (err == 0) err = meta_log_checkpoint(node->log);
+    /* From now on the entry is missed if it is gone. */
+    if (err == 0) err = meta_vote_store(&node->vote, 1, META_NOBODY, 1);
+    return err;
+}
+
 /* A new folder. Its cluster id is written last; a folder without one that holds no more than entry 1
  * was left in the middle of this, and begins again. */
 static int open_format(struct meta_node *node, char *why, size_t why_size)
 {
     struct data_dir *dir = node->options.dir;
+    const struct meta_members *members = node->options.members;
     if (node->vote.term > 1 || meta_log_last_index(node->log) > 1) {
         snprintf(why, why_size,
                  "%s: there is a metadata log, but meta.properties does not name its cluster; "
@@ -208,10 +221,7 @@ static int open_format(struct meta_node *node, char *why, size_t why_size)
                  data_dir_path(dir));
         return ERR_INCONSISTENT_CLUSTER_ID;
     }
-    /* Before what it counts on is removed. */
-    int err = meta_vote_store(&node->vote, 1, META_NOBODY, 0);
-    if (err == 0) err = format_first_entry(node);
-    if (err == 0) err = meta_log_checkpoint(node->log);
+    int err = members != NULL && members->count == 0 ? 0 : format_voter(node);
     if (err == 0) err = format_cluster_id(node);
     if (err != 0) snprintf(why, why_size, "%s: %s", data_dir_path(dir), error_text(err));
     return err;
@@ -226,11 +236,12 @@ static int open_check(struct meta_node *node, char *why, size_t why_size)
                  data_dir_path(dir), identity->node_id, node->options.node_id);
         return ERR_USAGE;
     }
-    if (node->vote.term == 0 || meta_log_last_index(node->log) < 1) {
-        /* A voter that forgot what it agreed to must never vote again by itself (DESIGN 7.6). */
+    if (node->vote.is_new) {
+        /* A voter that forgot what it agreed to must never vote again by itself (DESIGN 7.6). A log
+         * that is gone was missed when it was opened. */
         snprintf(why, why_size,
-                 "%s: meta.properties names a cluster, but the metadata log or " VOTE_FILE
-                 " is gone; restore them, or begin with an empty folder",
+                 "%s: meta.properties names a cluster, but " VOTE_FILE
+                 " is gone; restore it, or begin with an empty folder",
                  data_dir_path(dir));
         return ERR_CORRUPT_MESSAGE;
     }

@@ -65,7 +65,8 @@ struct meta_node_options {
     int64_t snapshot_bytes; /* A snapshot is taken after this much log; 0: the usual. */
     uint64_t hash_key[2];   /* Of the state's tables. */
     /* Of a new folder; borrowed during the open. */
-    const struct meta_members *members; /* NULL: this node alone. */
+    const struct meta_members *members; /* NULL: this node alone; of none: it waits until the leader
+                                         * of the cluster takes it in. */
     const char *cluster_id;             /* NULL: a random one. */
 };
 

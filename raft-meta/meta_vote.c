@@ -79,7 +79,8 @@ int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char
     *vote = (struct meta_vote){ .fs = fs, .fd = -1, .voted_for = META_NOBODY };
     bool exists = false;
     int err = fs->exists(fs, path, &exists);
-    if (err == 0 && !exists) err = vote_create(fs, path);
+    vote->is_new = err == 0 && !exists;
+    if (vote->is_new) err = vote_create(fs, path);
     if (err == 0) err = fs->open(fs, path, FS_WRITE, &vote->fd);
     if (err == 0) err = vote_load(vote, path);
     if (err == ERR_CORRUPT_MESSAGE)

@@ -39,6 +39,7 @@ bool meta_vote_read_copy(struct meta_vote_copy *copy, const uint8_t bytes[META_V
 struct meta_vote {
     struct fs *fs;
     int fd;
+    bool is_new;      /* There was no file. */
     int64_t sequence; /* Of the newest copy. */
     int64_t term;     /* 0: nothing was ever stored. */
     int32_t voted_for;

@@ -39,6 +39,7 @@ static void counts_add(struct world_counts *sum, const struct world_counts *coun
     sum->messages += counts->messages;
     sum->told += counts->told;
     sum->restored += counts->restored;
+    sum->changes += counts->changes;
     sum->full += counts->full;
     sum->failed_syncs += counts->failed_syncs;
 }

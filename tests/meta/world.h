@@ -5,6 +5,7 @@
  *    world_node     a node: meta_node as the product has it, on a disk that loses power
  *    world_network  what is on its way between nodes
  *    world_clients  commands for whoever leads, and what was promised about them
+ *    world_members  who takes part changes
  *    world_nemesis  what goes wrong
  *    world_oracle   what must never happen (DESIGN 15)
  *
@@ -20,6 +21,7 @@
 #include "clock.h"
 #include "world_clients.h"
 #include "world_control.h"
+#include "world_members.h"
 #include "world_nemesis.h"
 #include "world_network.h"
 #include "world_node.h"
@@ -37,12 +39,13 @@ struct world {
     uint64_t chance;
     struct clock clock;
     int64_t now_ms;
-    bool is_quiet; /* The chaos is over. */
-    unsigned node_count;
+    bool is_quiet;       /* The chaos is over. */
+    unsigned node_count; /* The voters of the first hour come first. */
     struct world_node nodes[WORLD_NODES];
     struct world_network network;
     struct world_clients clients;
     struct world_nemesis nemesis;
+    struct world_members members;
     struct world_oracle oracle;
     struct world_counts counts;
     bool has_failed;
@@ -57,6 +60,9 @@ bool world_run(const struct world_options *options, uint64_t seed, struct world_
 uint64_t world_random(struct world *world);
 uint64_t world_below(struct world *world, uint64_t limit); /* 0 to limit - 1. */
 bool world_percent(struct world *world, unsigned percent);
+
+/* Of those that believe to lead the one with the highest term; NULL: nobody does. */
+struct world_node *world_leader(struct world *world);
 
 /* A promise is broken. */
 void world_fail(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));

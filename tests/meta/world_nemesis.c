@@ -19,20 +19,6 @@ static struct world_node *any_node(struct world *world)
     return &world->nodes[world_below(world, world->node_count)];
 }
 
-/* The newest leader; NULL: nobody leads. */
-static struct world_node *newest_leader(struct world *world)
-{
-    struct world_node *found = NULL;
-    for (unsigned id = 0; id < world->node_count; id++) {
-        struct world_node *node = &world->nodes[id];
-        if (world_node_leads(node) &&
-            (found == NULL || meta_core_term(meta_node_core(node->meta)) >
-                                  meta_core_term(meta_node_core(found->meta))))
-            found = node;
-    }
-    return found;
-}
-
 /* ---- the network ---- */
 
 static void isolate(struct world *world, const struct world_node *node)
@@ -133,10 +119,10 @@ void world_nemesis_died(struct world *world, struct world_node *node)
 
 void world_nemesis_act(struct world *world)
 {
-    struct world_node *leader = newest_leader(world);
+    struct world_node *leader = world_leader(world);
     world->nemesis.next_ms = world->now_ms + 20 +
                              (int64_t)world_below(world, world->nemesis.pause_ms);
-    switch (world_below(world, 16)) {
+    switch (world_below(world, 17)) {
     case 0:
     case 1:
     case 2:
@@ -158,7 +144,8 @@ void world_nemesis_act(struct world *world)
     case 12: strike_later(world, any_node(world)); break;
     case 13: world_network_reset(world, any_node(world)->id, any_node(world)->id); break;
     case 14: strike_many(world); break;
-    case 15:
+    case 15: world_members_transfer(world); break;
+    case 16:
         if (!world->options.has_disk_trouble) break;
         if (world_percent(world, 50))
             fill_disk(world, any_node(world));

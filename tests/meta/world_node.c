@@ -131,9 +131,11 @@ void world_node_open(struct world *world, unsigned id)
     world_control_disk(node);
 }
 
-static void node_members(const struct world *world, struct meta_members *members)
+/* Of a new folder. */
+static void node_members(const struct world_node *node, struct meta_members *members)
 {
-    members->count = world->options.nodes;
+    unsigned voters = node->world->options.nodes;
+    members->count = node->id < voters ? voters : 0;
     for (unsigned i = 0; i < members->count; i++)
         members->members[i] = (struct meta_member){
             .node_id = (int32_t)i,
@@ -146,7 +148,7 @@ static int node_open_meta(struct world_node *node, char *why, size_t why_size)
 {
     struct world *world = node->world;
     struct meta_members members;
-    node_members(world, &members);
+    node_members(node, &members);
     struct meta_node_options options = {
         .dir = node->dir,
         .disk = &node->executor,

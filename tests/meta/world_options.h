@@ -17,6 +17,8 @@ enum world_control {
 
 struct world_options {
     unsigned nodes;        /* Voters at the start. */
+    unsigned joiners;      /* More that may be taken in. */
+    bool grows;            /* Nobody is demoted or removed before there are three voters. */
     bool has_disk_trouble; /* Disks are full for a while. */
     bool has_snapshots;    /* Taken after little log; otherwise none is. */
     uint32_t rules_off;    /* meta_core.h */
@@ -26,6 +28,7 @@ struct world_options {
 
 struct world_counts {
     uint64_t commits, elections, crashes, power_cuts, messages, told;
+    uint64_t changes;            /* Of members. */
     uint64_t full, failed_syncs; /* Processes that ended of it. */
     uint64_t restored;           /* States that came from a snapshot. */
 };

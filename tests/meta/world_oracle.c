@@ -286,28 +286,38 @@ void world_oracle_refused(struct world *world, struct world_node *node, int err,
 
 /* ---- the end ---- */
 
+static bool is_level(struct world *world, struct world_node *node, struct world_node *leader,
+                     char *why, size_t why_size)
+{
+    const struct world_oracle_node *known = known_of(world, node);
+    int64_t last_index = world->oracle.last_index;
+    if (node->is_out_for_good) return true;
+    if (!world_node_is_up(node)) {
+        snprintf(why, why_size, "node %u is down", node->id);
+        return false;
+    }
+    if (known->applied_index != last_index) {
+        snprintf(why, why_size, "node %u has applied %" PRId64 " of %" PRId64, node->id,
+                 known->applied_index, last_index);
+        return false;
+    }
+    if (hash_state(meta_node_state(node->meta)) != hash_state(meta_node_state(leader->meta)))
+        world_fail(world, "node %u and node %u have other states at %" PRId64, node->id, leader->id,
+                   last_index);
+    return true;
+}
+
 bool world_oracle_all_equal(struct world *world, char *why, size_t why_size)
 {
-    const struct world_oracle *oracle = &world->oracle;
-    const struct world_node *equal = NULL;
-    for (unsigned id = 0; id < world->node_count; id++) {
-        struct world_node *node = &world->nodes[id];
-        struct world_oracle_node *known = known_of(world, node);
-        if (node->is_out_for_good) continue;
-        if (!world_node_is_up(node)) {
-            snprintf(why, why_size, "node %u is down", id);
-            return false;
-        }
-        if (known->applied_index != oracle->last_index) {
-            snprintf(why, why_size, "node %u has applied %" PRId64 " of %" PRId64, id,
-                     known->applied_index, oracle->last_index);
-            return false;
-        }
-        uint64_t hash = hash_state(meta_node_state(node->meta));
-        if (equal == NULL) equal = node;
-        if (hash != hash_state(meta_node_state(equal->meta)))
-            world_fail(world, "node %u and node %u have other states at %" PRId64, id, equal->id,
-                       oracle->last_index);
+    struct meta_members members;
+    struct world_node *leader = world_leader(world);
+    if (leader == NULL) {
+        snprintf(why, why_size, "nobody leads");
+        return false;
     }
+    if (!meta_core_members(meta_node_core(leader->meta), &members)) return false;
+    for (unsigned i = 0; i < members.count; i++)
+        if (!is_level(world, &world->nodes[members.members[i].node_id], leader, why, why_size))
+            return false;
     return true;
 }

@@ -63,7 +63,7 @@ void world_oracle_role_changed(struct world *world, struct world_node *node);
 void world_oracle_failed(struct world *world, struct world_node *node, int err, const char *why);
 void world_oracle_refused(struct world *world, struct world_node *node, int err, const char *why);
 
-/* Are all nodes up, level, and the same? `why` says which is not. */
+/* Is there a leader, and are all members up, level, and the same? `why` says which is not. */
 bool world_oracle_all_equal(struct world *world, char *why, size_t why_size);
 
 uint64_t world_oracle_hash(uint64_t hash, const void *data, size_t length);

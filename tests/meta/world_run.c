@@ -56,6 +56,21 @@ void world_fail(struct world *world, const char *format, ...)
     world_tell(world, "BROKEN %s", world->failure);
 }
 
+struct world_node *world_leader(struct world *world)
+{
+    struct world_node *found = NULL;
+    int64_t found_term = 0;
+    for (unsigned id = 0; id < world->node_count; id++) {
+        struct world_node *node = &world->nodes[id];
+        if (!world_node_leads(node)) continue;
+        int64_t term = meta_core_term(meta_node_core(node->meta));
+        if (term <= found_term) continue;
+        found = node;
+        found_term = term;
+    }
+    return found;
+}
+
 /* ---- time ---- */
 
 static int64_t clock_wall(struct clock *clock)
@@ -72,7 +87,7 @@ static int64_t clock_monotonic(struct clock *clock)
 struct next_event {
     int64_t due_ms;
     unsigned ties;
-    enum { NEXT_NODE, NEXT_MESSAGE, NEXT_CLIENTS, NEXT_NEMESIS } kind;
+    enum { NEXT_NODE, NEXT_MESSAGE, NEXT_CLIENTS, NEXT_MEMBERS, NEXT_NEMESIS } kind;
     unsigned from, to;
 };
 
@@ -97,6 +112,7 @@ static struct next_event next_event(struct world *world)
             next_offer(world, &next, world_link_due_ms(&world->network.links[from][to]),
                        NEXT_MESSAGE, from, to);
     next_offer(world, &next, world->clients.next_ms, NEXT_CLIENTS, 0, 0);
+    next_offer(world, &next, world->members.next_ms, NEXT_MEMBERS, 0, 0);
     next_offer(world, &next, world->nemesis.next_ms, NEXT_NEMESIS, 0, 0);
     return next;
 }
@@ -108,6 +124,7 @@ static void step(struct world *world, const struct next_event *next)
     case NEXT_NODE: world_node_act(&world->nodes[next->to]); break;
     case NEXT_MESSAGE: world_network_deliver(world, next->from, next->to); break;
     case NEXT_CLIENTS: world_clients_act(world); break;
+    case NEXT_MEMBERS: world_members_act(world); break;
     case NEXT_NEMESIS: world_nemesis_act(world); break;
     }
     if (next->kind == NEXT_NODE || next->kind == NEXT_MESSAGE)
@@ -141,7 +158,7 @@ static void settle(struct world *world)
     int64_t end_ms = world->now_ms + SETTLE_MS;
     bool is_told = false, is_settled = false;
     world->is_quiet = true;
-    world->clients.next_ms = world->nemesis.next_ms = INT64_MAX;
+    world->clients.next_ms = world->members.next_ms = world->nemesis.next_ms = INT64_MAX;
     world_nemesis_end(world);
     while (!world->has_failed && !is_settled) {
         run_until(world, world->now_ms + LOOK_MS);
@@ -166,11 +183,12 @@ bool world_run(const struct world_options *options, uint64_t seed, struct world_
     world->seed = world->chance = seed;
     world->clock = (struct clock){ clock_wall, clock_monotonic };
     world->now_ms = 1000;
-    world->node_count = options->nodes;
+    world->node_count = options->nodes + options->joiners;
     world_oracle_open(world);
     world_network_open(world);
     world_clients_open(world);
     world_nemesis_open(world);
+    world_members_open(world);
     for (unsigned id = 0; id < world->node_count; id++)
         world_node_open(world, id);
     run_until(world, world->now_ms + CHAOS_MS + (int64_t)world_below(world, CHAOS_MS));
