@@ -2,54 +2,43 @@
 #include "world.h"
 
 #include "alloc.h"
+#include "error.h"
+#include "meta_wire.h"
 
 struct world_message {
     struct list node;
     int64_t due_ms;
-    struct meta_message message;
-    struct meta_entry *entries;
+    struct buffer frame; /* As it would be on a connection. */
 };
 
 /* ---- messages ---- */
 
 static void message_free(struct world_message *sent)
 {
-    if (sent->message.type == META_MESSAGE_SNAPSHOT) {
-        mem_free((void *)sent->message.as.snapshot.members.data);
-        mem_free((void *)sent->message.as.snapshot.image.data);
-    }
-    if (sent->entries != NULL)
-        for (unsigned i = 0; i < sent->message.as.append.entry_count; i++)
-            mem_free((void *)sent->entries[i].payload.data);
-    mem_free(sent->entries);
+    buffer_close(&sent->frame);
     mem_free(sent);
 }
 
-static uint8_t *bytes_copy(struct bytes bytes)
-{
-    return mem_dup(bytes.data, (size_t)bytes.length);
-}
-
-/* The sender's memory is not there any more when it arrives. */
-static struct world_message *message_copy(const struct meta_message *message)
+static struct world_message *message_new(const struct meta_message *message)
 {
     struct world_message *sent = mem_zalloc(sizeof *sent);
-    sent->message = *message;
-    if (message->type == META_MESSAGE_SNAPSHOT) {
-        sent->message.as.snapshot.members.data = bytes_copy(message->as.snapshot.members);
-        sent->message.as.snapshot.image.data = bytes_copy(message->as.snapshot.image);
-    }
-    if (message->type != META_MESSAGE_APPEND || message->as.append.entry_count == 0) return sent;
-    unsigned count = message->as.append.entry_count;
-    sent->entries = mem_dup(message->as.append.entries, count * sizeof *sent->entries);
-    for (unsigned i = 0; i < count; i++)
-        if (sent->entries[i].payload.length > 0)
-            sent->entries[i].payload.data = mem_dup(sent->entries[i].payload.data,
-                                                    (size_t)sent->entries[i].payload.length);
-        else
-            sent->entries[i].payload.data = NULL;
-    sent->message.as.append.entries = sent->entries;
+    buffer_init(&sent->frame);
+    meta_wire_encode(message, &sent->frame);
     return sent;
+}
+
+static void message_deliver(struct world *world, unsigned to, const struct world_message *sent)
+{
+    struct meta_message message;
+    struct arena arena;
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    struct bytes frame = { sent->frame.data, (int32_t)sent->frame.length };
+    int err = meta_wire_decode(&message, frame, &arena);
+    if (err == 0)
+        world_node_receive(&world->nodes[to], &message);
+    else
+        world_fail(world, "a frame for node %u cannot be read: %s", to, error_name(err));
+    arena_close(&arena);
 }
 
 /* ---- links ---- */
@@ -87,7 +76,7 @@ void world_network_send(struct world *world, const struct meta_message *message)
     struct world_link *link = &world->network.links[message->from][message->to];
     world->counts.messages++;
     if (link->is_cut) return;
-    struct world_message *sent = message_copy(message);
+    struct world_message *sent = message_new(message);
     sent->due_ms = world->now_ms + 1 + (int64_t)world_below(world, 6);
     if (!world->is_quiet && world_percent(world, world->network.slow_percent))
         sent->due_ms += (int64_t)world_below(world, 60);
@@ -102,7 +91,7 @@ void world_network_deliver(struct world *world, unsigned from, unsigned to)
     struct list *first = list_pop_front(&link->messages);
     if (first == NULL) return;
     struct world_message *sent = LIST_OWNER(first, struct world_message, node);
-    if (!link->is_cut) world_node_receive(&world->nodes[to], &sent->message);
+    if (!link->is_cut) message_deliver(world, to, sent);
     message_free(sent);
 }
 
