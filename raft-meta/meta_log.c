@@ -45,6 +45,7 @@ struct meta_log {
     struct fs *fs;
     struct clock *clock;
     int64_t persisted_index; /* As known when it was opened. */
+    bool is_stretched;       /* (5) */
     int64_t first_index;
     int64_t last_index;
     struct log_tail tail;
@@ -374,11 +375,39 @@ static int log_build(struct meta_log *log, int64_t index, const struct meta_entr
     return err;
 }
 
+/* By (5). False: it was so already. */
+static bool log_stretch(struct meta_log *log, bool is_stretched)
+{
+    struct topic_settings settings;
+    if (log->is_stretched == is_stretched) return false;
+    log_settings(&settings);
+    if (is_stretched) settings.segment_bytes = INT32_MAX;
+    partition_log_set_settings(log->log, &settings);
+    log->is_stretched = is_stretched;
+    return true;
+}
+
+/* Those in front of the first that is refused are in the log. */
+static int log_append_chain(struct meta_log *log, struct log_append *first, int32_t term,
+                            int64_t now_ms)
+{
+    struct log_append *rest = NULL;
+    int err = partition_log_append(log->log, first, term, now_ms, true, &rest);
+    while (err == 0 && first != NULL && first->err == 0)
+        first = first->next;
+    if (err != 0 || first == NULL) return err;
+    if (first->err != ERR_KAFKA_STORAGE_ERROR || partition_log_failed(log->log) != 0 ||
+        !log_stretch(log, true))
+        return first->err;
+    for (struct log_append *append = first; append != NULL; append = append->next)
+        append->err = 0;
+    return log_append_chain(log, first, term, now_ms);
+}
+
 static int log_append_run(struct meta_log *log, int64_t index, const struct meta_entry *entries,
                           unsigned count)
 {
     struct log_append appends[WRITE_ENTRIES];
-    struct log_append *rest = NULL;
     int64_t now_ms = clock_wall_ms(log->clock);
     size_t at = 0;
     int err = log_build(log, index, entries, count, now_ms);
@@ -389,12 +418,7 @@ static int log_append_run(struct meta_log *log, int64_t index, const struct meta
         err = record_batch_read_header(&append->batch, append->data, log->batches.length - at);
         at += append->batch.size;
     }
-    if (err == 0)
-        err = partition_log_append(log->log, appends, (int32_t)entries[0].term, now_ms, true,
-                                   &rest);
-    for (unsigned i = 0; err == 0 && i < count; i++)
-        err = appends[i].err;
-    return err;
+    return err == 0 ? log_append_chain(log, appends, (int32_t)entries[0].term, now_ms) : err;
 }
 
 static int log_truncate(struct meta_log *log, int64_t index)
@@ -438,6 +462,7 @@ int meta_log_restart(struct meta_log *log, int64_t first_index)
 int meta_log_trim(struct meta_log *log, int64_t first_index)
 {
     int64_t next_ms;
+    log_stretch(log, false); /* A snapshot did fit, so may another segment. */
     int err = partition_log_raise_start(log->log, first_index);
     if (err == 0)
         err = partition_log_retain(log->log, first_index, clock_wall_ms(log->clock), &next_ms);

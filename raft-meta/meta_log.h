@@ -15,6 +15,8 @@
  *  (3) Every batch is checked again when it is read, also below the recovery point.
  *  (4) Group commit: one flush is on its way at a time; all that was appended meanwhile is the next
  *      one's.
+ *  (5) Space behind the end is kept reserved, and on a full disk no segment is begun: the last one goes
+ *      on in what is reserved, past its size. So what must be written can be.
  *
  * All on one thread, except that the flush itself runs on the executor. Appends and reads of what
  * is not in memory may wait for the disk: the meta thread serves no client. */

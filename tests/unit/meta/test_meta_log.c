@@ -412,3 +412,77 @@ TEST(what_the_page_cache_shows_after_a_failed_sync_is_made_durable_at_the_next_s
     }
     disk = NULL;
 }
+
+TEST(on_a_full_disk_the_last_segment_goes_on_past_its_size)
+{
+    static uint8_t large[13 << 20];
+    struct fs_sim_fault full = {
+        .calls = FS_SIM_CREATE,
+        .suffix = ".log",
+        .nth = 1,
+        .keeps_failing = true,
+        .error = ERR_NO_SPACE,
+    };
+    disk = fs_sim_open(NULL);
+    snprintf(path, sizeof path, "/data");
+    assert_int_equal(open_log(0), 0);
+    fs_sim_fail(disk, &full);
+    trace_set_sink(no_lines, NULL);
+    /* A segment has 64 MiB: the fifth entry would begin another one. */
+    for (int64_t index = 1; index <= 7; index++) {
+        struct meta_entry entry = { 1, META_ENTRY_COMMAND, { large, sizeof large } };
+        assert_int_equal(meta_log_append(log_under_test, index, &entry, 1), 0);
+    }
+    trace_set_sink(NULL, NULL);
+    assert_true(fs_sim_has_failed(disk));
+    assert_int_equal(meta_log_last_index(log_under_test), 7);
+    assert_int_equal(meta_log_checkpoint(log_under_test), 0);
+    fs_sim_fail(disk, NULL);
+    assert_int_equal(meta_log_trim(log_under_test, 6), 0); /* There is room again. */
+    struct meta_entry entry = { 1, META_ENTRY_COMMAND, { large, sizeof large } };
+    assert_int_equal(meta_log_append(log_under_test, 8, &entry, 1), 0);
+    close_log();
+    assert_int_equal(open_log(7), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 8);
+    close_log();
+    fs_sim_close(disk);
+    disk = NULL;
+}
+
+TEST(a_log_that_begins_anew_holds_nothing_of_before)
+{
+    struct meta_entry entry;
+    struct arena arena;
+    new_log();
+    append(1, 30, 1);
+    assert_int_equal(meta_log_restart(log_under_test, 101), 0);
+    assert_int_equal(meta_log_first_index(log_under_test), 101);
+    assert_int_equal(meta_log_last_index(log_under_test), 100);
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    assert_int_equal(meta_log_read(log_under_test, 30, 1, &entry, &arena), ERR_NOT_FOUND);
+    arena_close(&arena);
+    append(101, 103, 4);
+    assert_entry(102, 4);
+    close_log();
+    assert_int_equal(open_log(100), 0);
+    assert_int_equal(meta_log_first_index(log_under_test), 101);
+    assert_entry(103, 4);
+    close_log();
+}
+
+TEST(a_trimmed_log_does_not_read_what_lies_in_front)
+{
+    struct meta_entry entry;
+    struct arena arena;
+    new_log();
+    append(1, 30, 1);
+    assert_int_equal(meta_log_trim(log_under_test, 20), 0);
+    assert_int_equal(meta_log_first_index(log_under_test), 20);
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    assert_int_equal(meta_log_read(log_under_test, 19, 1, &entry, &arena), ERR_NOT_FOUND);
+    arena_close(&arena);
+    assert_entry(20, 1);
+    append(31, 33, 1);
+    assert_entry(33, 1);
+    close_log();
+}
