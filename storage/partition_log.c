@@ -213,6 +213,16 @@ const struct producer_history *partition_log_producers(const struct partition_lo
     return log->producers;
 }
 
+int partition_log_begin_epoch(struct partition_log *log, int32_t epoch)
+{
+    pthread_mutex_lock(&log->lock);
+    int err = epoch_history_reserve(&log->epochs);
+    if (err == 0 && epoch_history_begin(&log->epochs, epoch, log->end_offset))
+        log->has_unused_epoch = true;
+    pthread_mutex_unlock(&log->lock);
+    return err;
+}
+
 int32_t partition_log_last_epoch(const struct partition_log *log)
 {
     pthread_mutex_lock(lock_of(log));

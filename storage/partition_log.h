@@ -150,6 +150,11 @@ int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, i
 int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_offset,
                                      bool may_block, struct log_position *position);
 
+/* This replica leads from here on, in `epoch`: also without a record the history says where it began
+ * (KIP-101). On disk with the next checkpoint that finds records; who leads after a restart is told again.
+ * An epoch not above the last one changes nothing. 0 or ERR_NO_MEMORY. Writer. */
+int partition_log_begin_epoch(struct partition_log *log, int32_t epoch);
+
 /* Leader epochs (KIP-101). The last epoch in the log, -1 if empty. */
 int32_t partition_log_last_epoch(const struct partition_log *log);
 /* The epoch that `offset` was or will be written in; -1 unknown. */

@@ -81,6 +81,7 @@ static void run_publish(struct run *run)
     struct segment *active = log_active(log);
 
     pthread_mutex_lock(&log->lock);
+    log->epochs_are_dirty |= log->has_unused_epoch;
     for (int i = 0; i < run->count; i++) {
         const struct record_batch *batch = &run->batches[i]->batch;
         const struct ended_transaction *ended = &run->batches[i]->ended;

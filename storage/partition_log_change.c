@@ -128,9 +128,12 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
     if (err == 0) err = cut_active(log, offset, position);
     if (err == 0) err = log_remove_snapshots(log, -1, offset);
+    /* Otherwise an epoch that was cut off could seem to be one without records. That does no more harm than
+     * a longer way to where the leader's log divides from ours. */
+    if (err == 0) err = log_write_epochs(log);
+    if (err == ERR_NO_SPACE || err == ERR_NO_MEMORY) err = 0;
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) err = log_reload_producers(log, offset);
-    /* The epochs' file may wait for the next checkpoint: above the recovery point it is not believed. */
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
 

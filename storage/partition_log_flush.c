@@ -231,10 +231,10 @@ int log_write_epochs(struct partition_log *log)
 
     buffer_init(&lines);
     pthread_mutex_lock(&log->lock);
-    bool is_dirty = log->epochs_are_dirty;
+    bool is_dirty = log->epochs_are_dirty || log->has_unused_epoch;
     size_t count = log->epochs.count;
     if (is_dirty) epoch_history_print(&log->epochs, &lines);
-    log->epochs_are_dirty = false;
+    log->epochs_are_dirty = log->has_unused_epoch = false;
     pthread_mutex_unlock(&log->lock);
     int err = lines.failed ? ERR_NO_MEMORY : 0;
     if (err == 0 && is_dirty) err = fs_path(path, "%s/leader-epoch-checkpoint", log->folder);

@@ -63,9 +63,10 @@ struct partition_log {
     unsigned truncations; /* Counts those at the end only. Changed under both locks. */
     struct epoch_history epochs;
     bool epochs_are_dirty;
-    bool folder_is_dirty;          /* Names in it are not known to be on disk. */
     int64_t swap_from, swap_below; /* Segments with bases between them are being replaced. */
     pthread_cond_t swapped;
+    bool has_unused_epoch; /* The last one has no record yet: not worth a write of its own. */
+    bool folder_is_dirty;  /* Names in it are not known to be on disk. */
 };
 
 static inline struct segment *log_active(const struct partition_log *log)

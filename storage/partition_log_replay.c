@@ -94,7 +94,8 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
     /* The file may know of an end that a truncation took away. */
     if (recovery_point < log->end_offset && epoch_history_truncate(&log->epochs, recovery_point))
         log->epochs_are_dirty = true;
-    if (epoch_history_truncate(&log->epochs, log->end_offset)) log->epochs_are_dirty = true;
+    /* One that begins at the end has no record yet. */
+    if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
     err = log_walk_headers(log, recovery_point, add_epoch, bytes_read);
     if (epoch_history_raise_start(&log->epochs, log->start_offset)) log->epochs_are_dirty = true;
     return err;

@@ -93,9 +93,8 @@ void partition_set_role(struct partition *partition, const struct partition_role
     bool leader_changed = partition->role.leader_epoch != role->leader_epoch;
     partition->role = *role;
     partition->settings = *settings;
-    /* A job that writes takes the new settings over when it ends. */
-    if (partition->log != NULL && !partition->appending)
-        partition_log_set_settings(partition->log, settings);
+    /* A job that writes takes the new ones over when it ends. */
+    if (partition->log != NULL && !partition->appending) partition_tell_log(partition);
     partition_advance_high_watermark(partition);
     if (!role->is_leader)
         partition_refuse_acks(partition, ERR_NOT_LEADER_OR_FOLLOWER);
@@ -104,6 +103,14 @@ void partition_set_role(struct partition *partition, const struct partition_role
     partition_flush_if_due(partition); /* By the new settings. */
     if (leader_changed) waiting_wake_all(&partition->waiting);
     pthread_mutex_unlock(&partition->lock);
+}
+
+/* Without memory for the epoch it begins with its first record. */
+void partition_tell_log(struct partition *partition)
+{
+    partition_log_set_settings(partition->log, &partition->settings);
+    if (partition->role.is_leader)
+        (void)partition_log_begin_epoch(partition->log, partition->role.leader_epoch);
 }
 
 int partition_check_leader(const struct partition *partition, int32_t current_leader_epoch)

@@ -31,7 +31,7 @@ bool partition_begin_writing(struct partition *partition)
 static void end_writing(struct partition *partition)
 {
     partition->appending = partition->append_waits; /* It comes next in the lane. */
-    if (partition->log != NULL) partition_log_set_settings(partition->log, &partition->settings);
+    if (partition->log != NULL) partition_tell_log(partition);
     partition_note_failure(partition);
     partition_advance_high_watermark(partition); /* It may have flushed. */
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);
@@ -130,7 +130,7 @@ static void run_open(struct job *job)
         partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
     if (log != NULL) {
         partition->high_watermark = first_high_watermark(partition);
-        partition_log_set_settings(log, &partition->settings);
+        partition_tell_log(partition);
         partition_advance_high_watermark(partition);
     }
     if (!list_is_empty(&partition->queue)) partition_start_queued_appends(partition);

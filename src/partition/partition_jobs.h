@@ -18,6 +18,10 @@ void partition_flush_if_due(struct partition *partition);
 /* Answers everything queued with `err`. Caller holds the lock. */
 void partition_refuse_queue(struct partition *partition, int err);
 
+/* Lets the log know the settings and, on a leader, the epoch that begins (KIP-101). Nobody else writes to
+ * it. Caller holds the lock. */
+void partition_tell_log(struct partition *partition);
+
 void partition_start_closing(struct partition *partition);
 
 /* From now on this replica is offline. Caller holds the lock. */

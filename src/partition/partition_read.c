@@ -137,7 +137,6 @@ static void find_in(struct partition_log *log, int64_t below, struct partition_l
     case TIMESTAMP_EARLIEST_LOCAL: /* Nothing is anywhere else. */
         position->offset = partition_log_start_offset(log);
         position->leader_epoch = partition_log_epoch_of(log, position->offset);
-        if (position->leader_epoch < 0) position->leader_epoch = lookup->leader_epoch;
         break;
     case TIMESTAMP_LATEST_TIERED:
     case TIMESTAMP_EARLIEST_PENDING_UPLOAD: break; /* No tiered storage: there is no such offset. */

@@ -139,6 +139,39 @@ TEST(the_ends_of_the_log_are_found_by_their_special_timestamps)
     fixture_close(&fixture);
 }
 
+TEST(a_new_leaders_epoch_is_in_the_history_before_its_first_record)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    struct partition_lookup lookup = { .current_leader_epoch = -1,
+                                       .timestamp = TIMESTAMP_EARLIEST };
+    partition_find_offset(fixture.partition, &lookup);
+    assert_int_equal(lookup.position.offset, 0);
+    assert_int_equal(lookup.position.leader_epoch, 3);
+
+    append_records(&fixture, 2);
+    struct partition_role role = fixture.partition->role;
+    struct topic_settings settings = fixture.partition->settings;
+    role.leader_epoch = 7;
+    partition_set_role(fixture.partition, &role, &settings);
+    assert_int_equal(partition_log_last_epoch(fixture.partition->log), 7);
+    /* Who has more of the epoch before learns where it ended. */
+    struct partition_read read = {
+        .from_offset = 2, .current_leader_epoch = -1, .last_fetched_epoch = 5, .max_bytes = 100
+    };
+    partition_read(fixture.partition, &read);
+    assert_true(read.has_diverged);
+    assert_int_equal(read.diverging_epoch, 3);
+    assert_int_equal(read.diverging_end, 2);
+
+    role.is_leader = false; /* A follower learns of epochs with their records. */
+    role.leader_epoch = 8;
+    partition_set_role(fixture.partition, &role, &settings);
+    assert_int_equal(partition_log_last_epoch(fixture.partition->log), 7);
+    fixture_close(&fixture);
+}
+
 /* ---- transactions */
 
 /* Puts a batch of one record into the log, as a follower does: of data, or an end marker. */

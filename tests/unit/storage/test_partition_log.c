@@ -611,6 +611,59 @@ TEST(the_log_knows_where_epochs_began_and_ended)
     fixture_close(&fixture);
 }
 
+TEST(an_epoch_is_known_from_its_leaders_first_moment_on)
+{
+    int32_t found;
+    int64_t end;
+
+    fixture_start(&fixture);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 3), 0);
+    assert_int_equal(partition_log_last_epoch(fixture.log), 3);
+    assert_int_equal(partition_log_epoch_of(fixture.log, 0), 3);
+    fixture_append_as(&fixture, &(struct batch_spec){ .record_count = 5 }, 3);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 5), 0);
+    partition_log_epoch_end(fixture.log, 3, &found, &end);
+    assert_int_equal(found, 3);
+    assert_int_equal(end, 5);
+    partition_log_epoch_end(fixture.log, 5, &found, &end);
+    assert_int_equal(found, 5);
+    assert_int_equal(end, 5);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 4), 0); /* Late, or again: no news. */
+    assert_int_equal(partition_log_last_epoch(fixture.log), 5);
+
+    fixture_stop(&fixture);
+    fixture_reopen(&fixture);
+    assert_int_equal(partition_log_last_epoch(fixture.log), 5);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 6), 0); /* Instead of it. */
+    partition_log_epoch_end(fixture.log, 5, &found, &end);
+    assert_int_equal(found, 3);
+    fixture_close(&fixture);
+}
+
+TEST(an_epoch_without_records_goes_with_a_truncation)
+{
+    fixture_start(&fixture);
+    fixture_append_as(&fixture, &(struct batch_spec){ .record_count = 5 }, 3);
+    fixture_append_as(&fixture, &(struct batch_spec){ .record_count = 5 }, 4);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 5), 0);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    assert_int_equal(partition_log_truncate(fixture.log, 5), 0);
+    assert_int_equal(partition_log_last_epoch(fixture.log), 3);
+    fixture_kill(&fixture);
+    assert_int_equal(partition_log_last_epoch(fixture.log), 3);
+    fixture_close(&fixture);
+}
+
+TEST(an_epoch_in_an_empty_log_costs_no_write)
+{
+    fixture_start(&fixture);
+    atomic_store(&fixture.disk.operations, 0);
+    assert_int_equal(partition_log_begin_epoch(fixture.log, 3), 0);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    assert_int_equal(atomic_load(&fixture.disk.operations), 0);
+    fixture_close(&fixture);
+}
+
 /* ---- flushing */
 
 TEST(a_flush_syncs_the_data_once_and_only_if_there_is_some)
