@@ -142,6 +142,9 @@ static void leave_in_order(struct partition_log *log)
             log_trim(log, log->segments[i]);
         if (log->recovery_point != log->end_offset) log_finish_segment(active);
     }
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS && log->recovery_point == log->end_offset; i++)
+        if (log->old_snapshots[i] != log->end_offset)
+            (void)log_remove_old_snapshot(log, log->old_snapshots[i]);
     if (log->failed != 0 || log->recovery_point != log->end_offset) {
         int64_t recovery_point = log->recovery_point < active->base_offset ? log->recovery_point
                                                                            : active->base_offset;
@@ -206,6 +209,11 @@ int partition_log_failed(const struct partition_log *log)
     int failed = log->failed;
     pthread_mutex_unlock(lock_of(log));
     return failed;
+}
+
+void partition_log_expire_producers(struct partition_log *log, int64_t before_ms)
+{
+    producer_history_expire(log->producers, before_ms);
 }
 
 const struct producer_history *partition_log_producers(const struct partition_log *log)

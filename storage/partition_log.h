@@ -38,6 +38,8 @@ struct partition_log_open_options {
     struct uuid
         topic_id; /* Written to partition.metadata of a new folder, compared in an old one. */
     struct topic_settings settings;
+    int64_t
+        producer_expiration_ms; /* Who wrote nothing for so long is not read back; 0: who did. */
     /* The metadata log's stricter rule (DESIGN 7.1): a bad batch is cut only in the last segment, at
      * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. What is above the recovery
      * point is written again before it is synced. -1: the usual rule. */
@@ -183,6 +185,7 @@ struct log_checkpoint {
     int64_t segment_base; /* The active segment. */
     unsigned truncations; /* Cut since? Then what was taken down is not true any more. */
     struct buffer producers;
+    struct buffer batches; /* The producers' recent ones; empty: of nobody more than the last. */
 };
 
 /* Takes down what only the writer knows. Writer. Blocks, but not for a sync. */
@@ -232,6 +235,10 @@ int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t parti
 
 /* The topic id in the partition.metadata of a folder. Blocks. 0, ERR_NOT_FOUND, ERR_MALFORMED, … */
 int partition_log_topic_id(struct fs *fs, const char *folder, struct uuid *topic_id);
+
+/* Forgets producers that were not heard of since (wall clock), unless they have a transaction open.
+ * Writer. */
+void partition_log_expire_producers(struct partition_log *log, int64_t before_ms);
 
 /* The producers' state, for answers about them. Writer. */
 const struct producer_history *partition_log_producers(const struct partition_log *log);

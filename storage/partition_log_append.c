@@ -325,7 +325,7 @@ static int take(struct run *run, struct log_append *append)
     if (!run->refuse_rest && append->err == 0) append->err = prepare_end(run, append);
     if (append->err == ERR_NEEDS_IO) return ERR_NEEDS_IO;
     if (!run->refuse_rest && append->err == 0)
-        append->err = producer_history_add(run->log->producers, batch);
+        append->err = producer_history_add(run->log->producers, batch, run->now_ms);
     if (run->refuse_rest)
         refuse(append, ERR_KAFKA_STORAGE_ERROR);
     else if (append->err == 0)
@@ -337,11 +337,12 @@ static int take(struct run *run, struct log_append *append)
 static int get_ready(struct run *run)
 {
     struct partition_log *log = run->log;
+    int64_t snapshot;
     int err = 0;
 
     if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
     if (log->producers_are_stale)
-        err = run->may_block ? log_reload_producers(log, log->end_offset) : ERR_NEEDS_IO;
+        err = run->may_block ? log_reload_producers(log, log->end_offset, &snapshot) : ERR_NEEDS_IO;
     if (err == 0) err = run_prepare(run);
     if (err == 0) err = segment_load_first_timestamp(log_active(log), run->may_block);
     if (err != 0 && err != ERR_NEEDS_IO && err != ERR_NO_MEMORY && err != ERR_NO_SPACE)

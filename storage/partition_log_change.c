@@ -133,7 +133,7 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err == 0) err = log_write_epochs(log);
     if (err == ERR_NO_SPACE || err == ERR_NO_MEMORY) err = 0;
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_producers(log, offset);
+    if (err == 0) err = log_reload_after_cut(log, offset);
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
 
@@ -177,9 +177,10 @@ static int restart_locked(struct partition_log *log, int64_t offset)
         pthread_mutex_unlock(&log->lock);
         log_drop_segment(log, last);
         err = log_remove_snapshots(log, -1, -1);
+        if (err == 0) err = log_write_batches(log, &(struct buffer){ 0 });
     }
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_producers(log, offset);
+    if (err == 0) err = log_reload_after_cut(log, offset);
     return err == 0 ? 0 : log_fail(log, err, "beginning anew");
 }
 

@@ -271,8 +271,7 @@ int log_write_snapshot(struct partition_log *log, int64_t offset)
     return err;
 }
 
-/* The snapshot of the checkpoint before, unless a segment begins there (a truncation may need it). */
-static int remove_old_snapshot(struct partition_log *log, int64_t offset)
+int log_remove_old_snapshot(struct partition_log *log, int64_t offset)
 {
     char path[PATH_MAX];
 
@@ -284,6 +283,21 @@ static int remove_old_snapshot(struct partition_log *log, int64_t offset)
     int err = segment_path(log->folder, offset, ".snapshot", path);
     if (err == 0) err = log->fs->remove(log->fs, path);
     return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* There is a new one. Some are kept: it takes two rounds of the data folder until its file of recovery
+ * points says where this checkpoint is, and what a crash makes necessary begins there. */
+static int note_snapshot(struct partition_log *log, int64_t offset)
+{
+    int64_t *old = log->old_snapshots;
+    int64_t oldest = old[0];
+
+    if (offset == log->snapshot_offset) return 0;
+    for (int i = 0; i + 1 < LOG_OLD_SNAPSHOTS; i++)
+        old[i] = old[i + 1] == offset ? -1 : old[i + 1];
+    old[LOG_OLD_SNAPSHOTS - 1] = log->snapshot_offset;
+    log->snapshot_offset = offset;
+    return oldest == offset ? 0 : log_remove_old_snapshot(log, oldest);
 }
 
 /* ---- checkpoints */
@@ -318,20 +332,27 @@ static int checkpoint_failure(struct partition_log *log, int err)
 int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint)
 {
     struct segment *active = log_active(log);
+    size_t with_batches = 0;
+    int64_t snapshot;
 
     buffer_init(&checkpoint->producers);
+    buffer_init(&checkpoint->batches);
     checkpoint->offset = -1;
     if (partition_log_failed(log) != 0) return ERR_KAFKA_STORAGE_ERROR;
     if (is_at_rest(log)) return rest(log);
-    int err = log->producers_are_stale ? log_reload_producers(log, log->end_offset) : 0;
+    int err = log->producers_are_stale ? log_reload_producers(log, log->end_offset, &snapshot) : 0;
     if (err == 0) err = log_finish_segment(active);
     if (err == 0) err = producer_history_write(log->producers, &checkpoint->producers);
+    if (err == 0)
+        err = producer_history_write_batches(log->producers, &checkpoint->batches, &with_batches);
+    if (with_batches == 0) buffer_close(&checkpoint->batches);
     if (err == 0) {
         checkpoint->offset = log->end_offset;
         checkpoint->segment_base = active->base_offset;
         checkpoint->truncations = log->truncations;
     } else {
         buffer_close(&checkpoint->producers);
+        buffer_close(&checkpoint->batches);
     }
     return checkpoint_failure(log, err);
 }
@@ -358,6 +379,7 @@ static int write_derived(struct partition_log *log, const struct log_checkpoint 
 
     if (err == 0) err = log_write_epochs(log);
     if (err == 0) err = put_snapshot(log, checkpoint->offset, &checkpoint->producers, sync);
+    if (err == 0) err = log_write_batches(log, &checkpoint->batches);
     if (err == 0 && sync) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0)
         err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
@@ -367,15 +389,13 @@ static int write_derived(struct partition_log *log, const struct log_checkpoint 
 
 static int end_locked(struct partition_log *log, const struct log_checkpoint *checkpoint, bool sync)
 {
-    int64_t old_snapshot = log->snapshot_offset;
-
     if (checkpoint->truncations != log->truncations) return 0; /* The next one will be right. */
     int err = log_flush_locked(log);
     if (err != 0) return err;
     err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log, checkpoint, sync);
     if (err != 0) return err;
-    log->recovery_point = log->snapshot_offset = checkpoint->offset;
-    return old_snapshot != checkpoint->offset ? remove_old_snapshot(log, old_snapshot) : 0;
+    log->recovery_point = checkpoint->offset;
+    return note_snapshot(log, checkpoint->offset);
 }
 
 int partition_log_end_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint,
@@ -390,12 +410,16 @@ int partition_log_end_checkpoint(struct partition_log *log, struct log_checkpoin
     log->leaves_syncs = false;
     pthread_mutex_unlock(&log->flush_lock);
     buffer_close(&checkpoint->producers);
+    buffer_close(&checkpoint->batches);
     return err;
 }
 
 void partition_log_drop_checkpoint(struct log_checkpoint *checkpoint)
 {
-    if (checkpoint->offset >= 0) buffer_close(&checkpoint->producers);
+    if (checkpoint->offset >= 0) {
+        buffer_close(&checkpoint->producers);
+        buffer_close(&checkpoint->batches);
+    }
     checkpoint->offset = -1;
 }
 

@@ -21,6 +21,8 @@ struct removed_segment {
     int64_t due_ms; /* When its files are unlinked. */
 };
 
+#define LOG_OLD_SNAPSHOTS 2
+
 struct partition_log {
     struct fs *fs;
     struct data_dir *dir;
@@ -32,6 +34,7 @@ struct partition_log {
 
     /* The writer's. */
     struct producer_history *producers;
+    int64_t producer_expiration_ms;
     bool producers_are_stale; /* They know of batches that were not written: read them again. */
     struct ended_transactions replayed; /* Takes the place of `ended` when a replay is done. */
     int64_t
@@ -40,6 +43,9 @@ struct partition_log {
     pthread_mutex_t flush_lock;
     int64_t recovery_point;
     int64_t snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. */
+    /* Of those before, which the data folder's checkpoint may still be at; -1. */
+    int64_t old_snapshots[LOG_OLD_SNAPSHOTS];
+    bool has_batches_file;
     bool is_full;            /* The last write found no room. Writer. */
     bool indexes_lack_space; /* The last flush could not write them. Under the flush lock. */
     bool leaves_syncs;       /* To data_dir_sync_all(). Under the flush lock. */
@@ -110,8 +116,21 @@ int log_write_snapshot(struct partition_log *log, int64_t offset);
 int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);
 
 /* Reads the producers' state anew: the newest good snapshot at or below `at_most`, then the headers of
- * what was appended since. Writer. Blocks. */
-int log_reload_producers(struct partition_log *log, int64_t at_most);
+ * what was appended since. *snapshot: its offset, -1 if there is none. Writer. Blocks. */
+int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *snapshot);
+
+/* The same after a truncation or a new beginning: what was known of files is forgotten. */
+int log_reload_after_cut(struct partition_log *log, int64_t offset);
+
+/* The snapshot of an earlier checkpoint (-1: none), unless a segment begins there: a truncation may need
+ * it. */
+int log_remove_old_snapshot(struct partition_log *log, int64_t offset);
+
+/* Removes snapshots at which no segment begins, but for `newest` and the one that was read. Blocks. */
+int log_remove_stray_snapshots(struct partition_log *log, int64_t newest);
+
+/* Replaces the file of recent batches, or removes it if there is nothing to say. Under the flush lock. */
+int log_write_batches(struct partition_log *log, const struct buffer *batches);
 
 /* The last step of opening: producers, and the transaction indexes of the segments in which something was
  * aborted. `bases`: of the files that are there; is_lost[i]: so it is with other indexes of segment i.

@@ -47,7 +47,8 @@ struct content {
     struct offsets aborted; /* Bases of .txnindex files. */
     bool has_leftovers;     /* Files that were on their way out. */
     int64_t last_snapshot;  /* -1: none. */
-    bool has_swap;          /* A crash left files of a compaction. */
+    size_t snapshot_count;
+    bool has_swap; /* A crash left files of a compaction. */
 };
 
 static void content_close(struct content *content)
@@ -68,7 +69,8 @@ static bool ends_with(const char *text, const char *end)
 static bool is_leftover(const char *name)
 {
     return ends_with(name, ".deleted") || ends_with(name, ".txnindex.tmp") ||
-           strcmp(name, "leader-epoch-checkpoint.tmp") == 0;
+           strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
+           strcmp(name, "producer-batches.tmp") == 0;
 }
 
 static int note_entry(void *context, const struct fs_entry *entry)
@@ -84,8 +86,9 @@ static int note_entry(void *context, const struct fs_entry *entry)
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
     if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
     if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
-    if (base > content->last_snapshot && strcmp(suffix, ".snapshot") == 0)
-        content->last_snapshot = base;
+    if (base < 0 || strcmp(suffix, ".snapshot") != 0) return 0;
+    content->snapshot_count++;
+    if (base > content->last_snapshot) content->last_snapshot = base;
     return 0;
 }
 
@@ -255,7 +258,10 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     log->clock = options->clock;
     log->partition = options->partition;
     log->settings = options->settings;
+    log->producer_expiration_ms = options->producer_expiration_ms;
     log->snapshot_offset = log->first_open_offset = -1;
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS; i++)
+        log->old_snapshots[i] = -1;
     log->aborted_from = INT64_MAX;
     ended_transactions_init(&log->ended);
     ended_transactions_init(&log->replayed);
@@ -322,6 +328,16 @@ static int check_end(struct partition_log *log, int64_t cut_only_from)
                                    log->recovery_point);
 }
 
+/* As Kafka does, those are kept at which a segment begins, and the newest ones. */
+static int note_snapshots(struct partition_log *log, const struct content *content)
+{
+    log->has_batches_file = true; /* Perhaps. */
+    if (content->last_snapshot > log->snapshot_offset && content->last_snapshot <= log->end_offset)
+        log->old_snapshots[LOG_OLD_SNAPSHOTS - 1] = content->last_snapshot;
+    if (content->snapshot_count <= log->segment_count) return 0;
+    return log_remove_stray_snapshots(log, content->last_snapshot);
+}
+
 /* Everything that a folder that was there before may hold. */
 static int open_old(struct partition_log *log, int64_t cut_only_from,
                     struct partition_log_recovery *recovery)
@@ -342,6 +358,7 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
     if (err == 0)
         err = log_recover_transactions(log, content.aborted.values, content.aborted.count,
                                        are_lost);
+    if (err == 0) err = note_snapshots(log, &content);
     /* All that is left lies below the start: nothing of it is wanted. */
     if (err == 0 && log->start_offset > log->end_offset)
         err = partition_log_restart_at(log, log->start_offset);

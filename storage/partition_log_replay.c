@@ -12,6 +12,10 @@
 #define EPOCHS_MAX_BYTES  (16 << 20)
 #define CONTROL_MAX_BYTES (64 << 10) /* An end marker takes 78. */
 
+/* More than that is no producers' file of ours or of a Kafka that had memory for it. */
+#define SNAPSHOT_MAX_BYTES (256 << 20)
+#define BATCHES_MAX_BYTES  (64 << 20)
+
 /* Of a control batch more than its header is wanted. One that cannot be an end marker keeps its header
  * only, as a batch without records. */
 static int load_control(struct batch_scan *scan, struct record_batch *batch, int64_t position,
@@ -105,8 +109,11 @@ static int add_producer(struct partition_log *log, const struct record_batch *ba
 {
     struct ended_transaction ended;
 
+    int64_t now_ms = clock_wall_ms(log->clock);
+    int64_t seen_ms = batch->max_timestamp < now_ms ? batch->max_timestamp : now_ms;
+
     int err = producer_history_ends(log->producers, batch, &ended);
-    if (err == 0) err = producer_history_add(log->producers, batch);
+    if (err == 0) err = producer_history_add(log->producers, batch, seen_ms);
     return err != 0 ? err : log_replay_ended(log, &ended);
 }
 
@@ -126,6 +133,13 @@ static int note_snapshot(void *context, const struct fs_entry *entry)
     return 0;
 }
 
+/* Who was heard of last before that is forgotten. */
+static int64_t expired_before(const struct partition_log *log)
+{
+    if (log->producer_expiration_ms <= 0) return INT64_MIN;
+    return clock_wall_ms(log->clock) - log->producer_expiration_ms;
+}
+
 /* Reads the snapshot at `offset`; ERR_CORRUPT_MESSAGE or ERR_NOT_FOUND: look for an earlier one. */
 static int read_snapshot(struct partition_log *log, int64_t offset)
 {
@@ -134,20 +148,21 @@ static int read_snapshot(struct partition_log *log, int64_t offset)
     size_t length;
 
     int err = segment_path(log->folder, offset, ".snapshot", path);
-    if (err == 0) err = fs_read_file(log->fs, path, INT32_MAX, &data, &length);
-    if (err == 0) err = producer_history_read(log->producers, data, length);
+    if (err == 0) err = fs_read_file(log->fs, path, SNAPSHOT_MAX_BYTES, &data, &length);
+    if (err == 0)
+        err = producer_history_read(log->producers, data, length, expired_before(log),
+                                    clock_wall_ms(log->clock));
     mem_free(data);
     return err == ERR_LIMIT ? ERR_CORRUPT_MESSAGE : err;
 }
 
-/* The newest good snapshot at or below `at_most`; *from is its offset, or the log's start. */
-static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *from)
+/* The newest good snapshot at or below `at_most`; *snapshot is its offset, or -1. */
+static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *snapshot)
 {
     struct snapshot_search search = { at_most, at_most };
     int err;
 
     producer_history_clear(log->producers);
-    log->snapshot_offset = -1;
     /* After a clean stop it is the one at the end, which needs no search. */
     while ((err = read_snapshot(log, search.found)) != 0) {
         if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;
@@ -155,14 +170,61 @@ static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *fr
         search.found = -1;
         err = log->fs->list(log->fs, log->folder, note_snapshot, &search);
         if (err != 0) return err;
-        if (search.found < 0) {
-            *from = log->start_offset;
-            return 0;
-        }
+        if (search.found < 0) break;
     }
-    *from = log->snapshot_offset = search.found;
+    *snapshot = search.found;
     return 0;
 }
+
+/* ---- the file of recent batches: a snapshot knows the last one of each producer, and repeats of those
+ * before it must be known, too (DESIGN 5.4) */
+
+static int batches_path(const struct partition_log *log, const char *suffix, char path[PATH_MAX])
+{
+    return fs_path(path, "%s/producer-batches%s", log->folder, suffix);
+}
+
+/* After a kill it is as it was written; what a power cut leaves of it counts if it is whole. */
+int log_write_batches(struct partition_log *log, const struct buffer *batches)
+{
+    char path[PATH_MAX], temporary[PATH_MAX];
+    struct fs *fs = log->fs;
+
+    if (batches->length == 0 && !log->has_batches_file) return 0;
+    int err = batches_path(log, "", path);
+    if (err == 0) err = batches_path(log, ".tmp", temporary);
+    if (err == 0 && batches->length == 0) {
+        err = fs->remove(fs, path);
+        if (err == ERR_NOT_FOUND) err = 0;
+    } else if (err == 0) {
+        err = fs_write_file(fs, temporary, batches->data, batches->length, false);
+        if (err == 0) err = fs->rename(fs, temporary, path);
+    }
+    if (err == 0) log->has_batches_file = batches->length > 0;
+    return err;
+}
+
+/* What it says of batches that the log does not have any more must not be found by a later life. */
+static int merge_batches(struct partition_log *log)
+{
+    char path[PATH_MAX];
+    char *data = NULL;
+    size_t length;
+    bool has_more = false;
+
+    if (producer_history_count(log->producers) == 0) return 0;
+    int err = batches_path(log, "", path);
+    if (err == 0) err = fs_read_file(log->fs, path, BATCHES_MAX_BYTES, &data, &length);
+    if (err == 0)
+        err = producer_history_merge_batches(log->producers, data, length, log->end_offset,
+                                             &has_more);
+    mem_free(data);
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_LIMIT || has_more)
+        err = log->fs->remove(log->fs, path);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* ---- replay */
 
 /* What ended below `from` is not replayed, and may still wait for the high watermark. */
 static void begin_replay(struct partition_log *log, int64_t from)
@@ -181,21 +243,30 @@ static void publish_replay(struct partition_log *log)
     pthread_mutex_unlock(&log->lock);
 }
 
-int log_reload_producers(struct partition_log *log, int64_t at_most)
+int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *snapshot)
 {
-    int64_t from = 0;
     int64_t bytes_read = 0;
 
     log->producers_are_stale = true;
-    int err = load_snapshot(log, at_most, &from);
+    int err = load_snapshot(log, at_most, snapshot);
     if (err == 0) {
+        int64_t from = *snapshot < 0 ? log->start_offset : *snapshot;
         begin_replay(log, from);
         err = log_walk_headers(log, from, add_producer, &bytes_read);
     }
+    if (err == 0) err = merge_batches(log);
     if (err != 0) return err;
+    producer_history_expire(log->producers, expired_before(log));
     log->producers_are_stale = false;
     publish_replay(log);
     return 0;
+}
+
+int log_reload_after_cut(struct partition_log *log, int64_t offset)
+{
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS; i++)
+        log->old_snapshots[i] = -1;
+    return log_reload_producers(log, offset, &log->snapshot_offset);
 }
 
 struct snapshot_removal {
@@ -223,4 +294,23 @@ int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to)
     struct snapshot_removal removal = { log, from, to };
 
     return log->fs->list(log->fs, log->folder, remove_snapshot, &removal);
+}
+
+static int remove_stray_snapshot(void *context, const struct fs_entry *entry)
+{
+    struct snapshot_removal *removal = context;
+    struct partition_log *log = removal->log;
+    const char *suffix = "";
+    int64_t offset = segment_parse_name(entry->name, &suffix);
+
+    if (strcmp(suffix, ".snapshot") != 0 || offset == removal->to || offset == log->snapshot_offset)
+        return 0;
+    return log_remove_old_snapshot(log, offset);
+}
+
+int log_remove_stray_snapshots(struct partition_log *log, int64_t newest)
+{
+    struct snapshot_removal removal = { log, 0, newest };
+
+    return log->fs->list(log->fs, log->folder, remove_stray_snapshot, &removal);
 }

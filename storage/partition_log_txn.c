@@ -160,7 +160,7 @@ int log_recover_transactions(struct partition_log *log, const int64_t *bases, si
         err = load_index(log, bases[i], is_lost);
     if (err == 0) err = prepare_segments(log, is_lost, &from);
     log->aborted_from = log->recovery_point;
-    if (err == 0) err = log_reload_producers(log, from);
+    if (err == 0) err = log_reload_producers(log, from, &log->snapshot_offset);
     log->aborted_from = INT64_MAX;
     for (size_t i = 0; i < log->segment_count && err == 0; i++) {
         is_rebuilt = is_rebuilt || log->segments[i]->aborted_is_rebuilt;

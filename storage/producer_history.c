@@ -4,51 +4,16 @@
  * Producer ids come from clients: the hash multiplies with a secret odd number, so nobody outside
  * can choose ids that meet in one bucket. A producer takes less than 200 bytes, table included. */
 
-#include "producer_history.h"
+#include "producer_history_inside.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "alloc.h"
-#include "crc32c.h"
 #include "error.h"
-#include "list.h"
 
-#define REMEMBERED_BATCHES 5
-#define FIRST_BUCKET_BITS  3
-#define MARKER_BYTES_MAX   65536 /* If somebody compressed it. */
-
-struct remembered_batch {
-    int32_t last_sequence;
-    int32_t offset_delta; /* From its first record to its last. */
-    int64_t last_offset;
-    int64_t timestamp;
-};
-
-struct open_transaction {
-    struct list node; /* In producer_history.open. */
-    int64_t first_offset;
-};
-
-struct producer {
-    struct producer *next; /* In its bucket. */
-    int64_t id;
-    struct open_transaction *open; /* Owned; NULL: none. */
-    int64_t last_timestamp;
-    int32_t coordinator_epoch; /* Of the last marker, -1 none. */
-    int16_t epoch;
-    uint8_t batch_count;
-    uint8_t newest; /* Index of the last batch in the ring. */
-    struct remembered_batch batches[REMEMBERED_BATCHES];
-};
-
-struct producer_history {
-    struct producer **buckets;
-    unsigned bucket_bits;
-    uint64_t secret; /* Odd. */
-    size_t count;
-    struct list open; /* Of open_transaction, first offsets ascending. */
-};
+#define FIRST_BUCKET_BITS 3
+#define MARKER_BYTES_MAX  65536 /* If somebody compressed it. */
 
 /* ---- the table */
 
@@ -58,7 +23,7 @@ static struct producer **bucket_of(struct producer **buckets, unsigned bits, uin
     return &buckets[((uint64_t)id * secret) >> (64 - bits)];
 }
 
-static struct producer *find(const struct producer_history *history, int64_t id)
+struct producer *producer_find(const struct producer_history *history, int64_t id)
 {
     struct producer *producer = *bucket_of(history->buckets, history->bucket_bits, history->secret,
                                            id);
@@ -68,41 +33,22 @@ static struct producer *find(const struct producer_history *history, int64_t id)
 }
 
 /* Lack of memory only makes the chains longer. */
-static void grow(struct producer_history *history)
+static void resize(struct producer_history *history, unsigned bits)
 {
-    size_t old_count = (size_t)1 << history->bucket_bits;
-    struct producer **buckets = mem_calloc(old_count * 2, sizeof *buckets);
+    struct producer **buckets = mem_calloc((size_t)1 << bits, sizeof *buckets);
     if (buckets == NULL) return;
-    for (size_t i = 0; i < old_count; i++) {
+    for (size_t i = 0; i < (size_t)1 << history->bucket_bits; i++) {
         for (struct producer *producer = history->buckets[i], *next; producer != NULL;
              producer = next) {
             next = producer->next;
-            struct producer **bucket = bucket_of(buckets, history->bucket_bits + 1, history->secret,
-                                                 producer->id);
+            struct producer **bucket = bucket_of(buckets, bits, history->secret, producer->id);
             producer->next = *bucket;
             *bucket = producer;
         }
     }
     mem_free(history->buckets);
     history->buckets = buckets;
-    history->bucket_bits++;
-}
-
-static struct producer *insert(struct producer_history *history, int64_t id, int16_t epoch)
-{
-    struct producer *producer = mem_zalloc(sizeof *producer);
-    if (producer == NULL) return NULL;
-    if (history->count >> history->bucket_bits > 0) grow(history);
-    producer->id = id;
-    producer->epoch = epoch;
-    producer->coordinator_epoch = -1;
-    producer->last_timestamp = -1;
-    struct producer **bucket = bucket_of(history->buckets, history->bucket_bits, history->secret,
-                                         id);
-    producer->next = *bucket;
-    *bucket = producer;
-    history->count++;
-    return producer;
+    history->bucket_bits = bits;
 }
 
 static void end_transaction(struct producer *producer)
@@ -110,22 +56,6 @@ static void end_transaction(struct producer *producer)
     if (producer->open != NULL) list_remove(&producer->open->node);
     mem_free(producer->open);
     producer->open = NULL;
-}
-
-/* Replayed logs and live appends begin transactions in order, so the place is found at once. */
-static int begin_transaction(struct producer_history *history, struct producer *producer,
-                             int64_t first_offset)
-{
-    struct open_transaction *open = mem_alloc(sizeof *open);
-    if (open == NULL) return ERR_NO_MEMORY;
-    open->first_offset = first_offset;
-    struct list *behind = history->open.prev;
-    while (behind != &history->open &&
-           LIST_OWNER(behind, struct open_transaction, node)->first_offset > first_offset)
-        behind = behind->prev;
-    list_push_front(behind, &open->node);
-    producer->open = open;
-    return 0;
 }
 
 static bool is_any(const struct producer *producer, int64_t before_ms)
@@ -137,7 +67,7 @@ static bool is_any(const struct producer *producer, int64_t before_ms)
 
 static bool is_idle(const struct producer *producer, int64_t before_ms)
 {
-    return producer->open == NULL && producer->last_timestamp < before_ms;
+    return producer->open == NULL && producer->seen_ms < before_ms;
 }
 
 static void remove_if(struct producer_history *history,
@@ -160,11 +90,69 @@ static void remove_if(struct producer_history *history,
     }
 }
 
+#define SAMPLES 512
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* (5) About the quarter that was heard of longest ago, judged by some of them. */
+static void forget_some(struct producer_history *history)
+{
+    int64_t times[SAMPLES];
+    size_t count = 0, passed = 0, step = history->count / SAMPLES + 1;
+    for (size_t i = 0; i < (size_t)1 << history->bucket_bits; i++)
+        for (const struct producer *producer = history->buckets[i]; producer != NULL;
+             producer = producer->next)
+            if (producer->open == NULL && passed++ % step == 0 && count < SAMPLES)
+                times[count++] = producer->seen_ms;
+    if (count == 0) return;
+    qsort(times, count, sizeof times[0], compare_times);
+    remove_if(history, is_idle, times[count / 4] + 1);
+}
+
+struct producer *producer_insert(struct producer_history *history, int64_t id, int16_t epoch)
+{
+    struct producer *producer = mem_zalloc(sizeof *producer);
+    if (producer == NULL) return NULL;
+    if (history->count >= history->most) forget_some(history);
+    if (history->count >> history->bucket_bits > 0) resize(history, history->bucket_bits + 1);
+    producer->id = id;
+    producer->epoch = epoch;
+    producer->coordinator_epoch = -1;
+    producer->last_timestamp = -1;
+    struct producer **bucket = bucket_of(history->buckets, history->bucket_bits, history->secret,
+                                         id);
+    producer->next = *bucket;
+    *bucket = producer;
+    history->count++;
+    return producer;
+}
+
+/* Replayed logs and live appends begin transactions in order, so the place is found at once. */
+static int begin_transaction(struct producer_history *history, struct producer *producer,
+                             int64_t first_offset)
+{
+    struct open_transaction *open = mem_alloc(sizeof *open);
+    if (open == NULL) return ERR_NO_MEMORY;
+    open->first_offset = first_offset;
+    struct list *behind = history->open.prev;
+    while (behind != &history->open &&
+           LIST_OWNER(behind, struct open_transaction, node)->first_offset > first_offset)
+        behind = behind->prev;
+    list_push_front(behind, &open->node);
+    producer->open = open;
+    return 0;
+}
+
 int producer_history_open(struct producer_history **history)
 {
     struct producer_history *opened = mem_zalloc(sizeof *opened);
     if (opened == NULL) return ERR_NO_MEMORY;
     opened->bucket_bits = FIRST_BUCKET_BITS;
+    opened->most = PRODUCERS_MAX;
     opened->buckets = mem_calloc((size_t)1 << FIRST_BUCKET_BITS, sizeof *opened->buckets);
     if (opened->buckets == NULL) {
         mem_free(opened);
@@ -194,7 +182,11 @@ void producer_history_clear(struct producer_history *history)
 
 void producer_history_expire(struct producer_history *history, int64_t before_ms)
 {
+    unsigned bits = history->bucket_bits;
     remove_if(history, is_idle, before_ms);
+    while (bits > FIRST_BUCKET_BITS && history->count < (size_t)1 << (bits - 2))
+        bits--;
+    if (bits < history->bucket_bits) resize(history, bits);
 }
 
 static int compare_lasts(const void *a, const void *b)
@@ -242,9 +234,10 @@ int64_t producer_history_first_open(const struct producer_history *history)
 
 /* ---- what a client may append */
 
-static const struct remembered_batch *newest_batch(const struct producer *producer)
+const struct remembered_batch *producer_batch(const struct producer *producer, unsigned nth)
 {
-    return producer->batch_count == 0 ? NULL : &producer->batches[producer->newest];
+    if (nth >= producer->batch_count) return NULL;
+    return &producer->batches[(producer->newest + REMEMBERED_BATCHES - nth) % REMEMBERED_BATCHES];
 }
 
 static const struct remembered_batch *find_repeat(const struct producer *producer,
@@ -252,7 +245,7 @@ static const struct remembered_batch *find_repeat(const struct producer *produce
 {
     int32_t last_sequence = record_batch_last_sequence(batch);
     for (unsigned i = 0; i < producer->batch_count; i++) {
-        const struct remembered_batch *old = &producer->batches[i];
+        const struct remembered_batch *old = producer_batch(producer, i);
         if (old->last_sequence == last_sequence && old->offset_delta == batch->last_offset_delta)
             return old;
     }
@@ -265,7 +258,7 @@ static bool is_next(const struct producer *producer, const struct record_batch *
     if (producer->epoch < 0)
         return true; /* Its batches had no epoch: nothing to hold it to, as in Kafka. */
     if (producer->epoch != batch->producer_epoch) return batch->base_sequence == 0;
-    const struct remembered_batch *newest = newest_batch(producer);
+    const struct remembered_batch *newest = producer_batch(producer, 0);
     uint32_t last_sequence = newest == NULL ? UINT32_MAX : (uint32_t)newest->last_sequence;
     return (uint32_t)batch->base_sequence == ((last_sequence + 1) & INT32_MAX);
 }
@@ -279,7 +272,7 @@ void producer_history_check(const struct producer_history *history,
         verdict->err = ERR_INVALID_RECORD;
         return;
     }
-    const struct producer *producer = find(history, batch->producer_id);
+    const struct producer *producer = producer_find(history, batch->producer_id);
     if (producer == NULL) return; /* KIP-360 */
     const struct remembered_batch *repeat = producer->epoch == batch->producer_epoch
                                                 ? find_repeat(producer, batch)
@@ -307,7 +300,7 @@ static void set_epoch(struct producer *producer, int16_t epoch)
     producer->epoch = epoch;
 }
 
-static void remember(struct producer *producer, const struct remembered_batch *batch)
+void producer_remember(struct producer *producer, const struct remembered_batch *batch)
 {
     producer->newest = producer->batch_count == 0
                            ? 0
@@ -324,12 +317,12 @@ static int add_data(struct producer_history *history, struct producer *producer,
         err = begin_transaction(history, producer, batch->base_offset);
     if (err != 0) return err;
     set_epoch(producer, batch->producer_epoch);
-    remember(producer, &(struct remembered_batch){
-                           .last_sequence = record_batch_last_sequence(batch),
-                           .offset_delta = batch->last_offset_delta,
-                           .last_offset = record_batch_last_offset(batch),
-                           .timestamp = batch->max_timestamp,
-                       });
+    producer_remember(producer, &(struct remembered_batch){
+                                    .last_sequence = record_batch_last_sequence(batch),
+                                    .offset_delta = batch->last_offset_delta,
+                                    .last_offset = record_batch_last_offset(batch),
+                                    .timestamp = batch->max_timestamp,
+                                });
     producer->last_timestamp = batch->max_timestamp;
     return 0;
 }
@@ -379,7 +372,7 @@ int producer_history_ends(const struct producer_history *history, const struct r
 
     *ended = (struct ended_transaction){ .producer_id = -1 };
     if (batch->producer_id < 0 || (batch->attributes & BATCH_CONTROL) == 0) return 0;
-    const struct producer *producer = find(history, batch->producer_id);
+    const struct producer *producer = producer_find(history, batch->producer_id);
     if (producer == NULL || producer->open == NULL) return 0;
     int err = read_end_marker(batch, &marker);
     if (err != 0 || !marker.is_one) return err;
@@ -393,192 +386,34 @@ int producer_history_ends(const struct producer_history *history, const struct r
     return 0;
 }
 
-int producer_history_add(struct producer_history *history, const struct record_batch *batch)
+int producer_history_add(struct producer_history *history, const struct record_batch *batch,
+                         int64_t seen_ms)
 {
     struct end_marker marker = { 0 };
     bool is_control = (batch->attributes & BATCH_CONTROL) != 0;
     if (batch->producer_id < 0) return 0;
     int err = is_control ? read_end_marker(batch, &marker) : 0;
     if (err != 0 || (is_control && !marker.is_one)) return err;
-    struct producer *producer = find(history, batch->producer_id);
+    struct producer *producer = producer_find(history, batch->producer_id);
     bool is_new = producer == NULL;
-    if (is_new && (producer = insert(history, batch->producer_id, batch->producer_epoch)) == NULL)
+    if (is_new &&
+        (producer = producer_insert(history, batch->producer_id, batch->producer_epoch)) == NULL)
         return ERR_NO_MEMORY;
     if (is_control) {
         set_epoch(producer, batch->producer_epoch);
         producer->coordinator_epoch = marker.coordinator_epoch;
         producer->last_timestamp = marker.timestamp;
+        producer->seen_ms = seen_ms;
         end_transaction(producer);
         return 0;
     }
     err = add_data(history, producer, batch);
+    if (err == 0) producer->seen_ms = seen_ms;
     if (err != 0 && is_new) {
         *bucket_of(history->buckets, history->bucket_bits, history->secret,
                    producer->id) = producer->next; /* A new one is the first of its chain. */
         mem_free(producer);
         history->count--;
     }
-    return err;
-}
-
-/* ---- the snapshot file
- *
- *    at  size  meaning                        per producer, at  size  meaning
- *     0    2   version, 1                                    0    8   producer id
- *     2    4   CRC-32C of what follows                       8    2   epoch
- *     6    4   number of producers                          10    4   last sequence, -1 none
- *    10        producers                                    14    8   last offset, -1 none
- *                                                           22    4   offset delta of that batch
- *                                                           26    8   timestamp
- *                                                           34    4   coordinator epoch, -1 none
- *                                                           38    8   first offset of the open
- *                                                                     transaction, -1 none */
-
-#define SNAPSHOT_VERSION     1
-#define SNAPSHOT_HEADER_SIZE 10
-#define SNAPSHOT_ENTRY_SIZE  46
-#define SNAPSHOT_CRC_FROM    6
-
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t id_a = (*(struct producer *const *)a)->id, id_b = (*(struct producer *const *)b)->id;
-    return id_a < id_b ? -1 : id_a > id_b;
-}
-
-static struct producer_snapshot snapshot_of(const struct producer *producer)
-{
-    static const struct remembered_batch none = { -1, 0, -1, -1 };
-    const struct remembered_batch *newest = newest_batch(producer);
-    if (newest == NULL) newest = &none;
-    return (struct producer_snapshot){
-        .id = producer->id,
-        .epoch = producer->epoch,
-        .last_sequence = newest->last_sequence,
-        .last_offset = newest->last_offset,
-        .offset_delta = newest->offset_delta,
-        .timestamp = producer->last_timestamp,
-        .coordinator_epoch = producer->coordinator_epoch,
-        .first_open_offset = producer->open == NULL ? -1 : producer->open->first_offset,
-    };
-}
-
-bool producer_history_find(const struct producer_history *history, int64_t id,
-                           struct producer_snapshot *producer)
-{
-    const struct producer *found = find(history, id);
-    if (found != NULL) *producer = snapshot_of(found);
-    return found != NULL;
-}
-
-static void write_producer(const struct producer_snapshot *producer, struct buffer *out)
-{
-    buffer_i64(out, producer->id);
-    buffer_i16(out, producer->epoch);
-    buffer_i32(out, producer->last_sequence);
-    buffer_i64(out, producer->last_offset);
-    buffer_i32(out, producer->offset_delta);
-    buffer_i64(out, producer->timestamp);
-    buffer_i32(out, producer->coordinator_epoch);
-    buffer_i64(out, producer->first_open_offset);
-}
-
-int producer_history_write(const struct producer_history *history, struct buffer *out)
-{
-    size_t before = out->length, count = 0;
-    struct producer **sorted = mem_calloc(history->count, sizeof *sorted);
-    if (sorted == NULL) return ERR_NO_MEMORY;
-    for (size_t i = 0; i < (size_t)1 << history->bucket_bits; i++)
-        for (struct producer *producer = history->buckets[i]; producer != NULL;
-             producer = producer->next)
-            sorted[count++] = producer;
-    if (count > 0) qsort(sorted, count, sizeof *sorted, compare_ids);
-    buffer_i16(out, SNAPSHOT_VERSION);
-    buffer_i32(out, 0);
-    buffer_i32(out, (int32_t)count);
-    for (size_t i = 0; i < count; i++) {
-        struct producer_snapshot producer = snapshot_of(sorted[i]);
-        write_producer(&producer, out);
-    }
-    mem_free(sorted);
-    if (out->failed) return ERR_NO_MEMORY;
-    uint8_t *covered = out->data + before + SNAPSHOT_CRC_FROM;
-    store_i32(covered - 4, (int32_t)crc32c(covered, out->length - before - SNAPSHOT_CRC_FROM));
-    return 0;
-}
-
-static struct producer_snapshot read_producer(const uint8_t *at)
-{
-    return (struct producer_snapshot){
-        .id = load_i64(at),
-        .epoch = load_i16(at + 8),
-        .last_sequence = load_i32(at + 10),
-        .last_offset = load_i64(at + 14),
-        .offset_delta = load_i32(at + 22),
-        .timestamp = load_i64(at + 26),
-        .coordinator_epoch = load_i32(at + 34),
-        .first_open_offset = load_i64(at + 38),
-    };
-}
-
-int producer_snapshot_parse(const void *data, size_t length,
-                            int (*each)(void *context, const struct producer_snapshot *producer),
-                            void *context)
-{
-    const uint8_t *bytes = data;
-    if (length < SNAPSHOT_HEADER_SIZE || load_i16(bytes) != SNAPSHOT_VERSION ||
-        (uint32_t)load_i32(bytes + 2) !=
-            crc32c(bytes + SNAPSHOT_CRC_FROM, length - SNAPSHOT_CRC_FROM))
-        return ERR_CORRUPT_MESSAGE;
-    int32_t count = load_i32(bytes + 6);
-    if (count < 0 || (uint64_t)count * SNAPSHOT_ENTRY_SIZE != length - SNAPSHOT_HEADER_SIZE)
-        return ERR_CORRUPT_MESSAGE;
-    int err = 0;
-    for (int32_t i = 0; err == 0 && i < count; i++) {
-        struct producer_snapshot producer = read_producer(bytes + SNAPSHOT_HEADER_SIZE +
-                                                          (size_t)i * SNAPSHOT_ENTRY_SIZE);
-        err = each(context, &producer);
-    }
-    return err;
-}
-
-static int take_producer(void *context, const struct producer_snapshot *snapshot)
-{
-    struct producer_history *history = context;
-    if (snapshot->id < 0 || find(history, snapshot->id) != NULL) return ERR_CORRUPT_MESSAGE;
-    struct producer *producer = insert(history, snapshot->id, snapshot->epoch);
-    if (producer == NULL) return ERR_NO_MEMORY;
-    producer->last_timestamp = snapshot->timestamp;
-    producer->coordinator_epoch = snapshot->coordinator_epoch;
-    if (snapshot->last_offset >= 0)
-        remember(producer, &(struct remembered_batch){
-                               .last_sequence = snapshot->last_sequence,
-                               .offset_delta = snapshot->offset_delta,
-                               .last_offset = snapshot->last_offset,
-                               .timestamp = snapshot->timestamp,
-                           });
-    return snapshot->first_open_offset < 0
-               ? 0
-               : begin_transaction(history, producer, snapshot->first_open_offset);
-}
-
-int producer_history_read(struct producer_history *history, const void *data, size_t length)
-{
-    struct producer_history *fresh = NULL;
-    int err = producer_history_open(&fresh);
-    if (err == 0) err = producer_snapshot_parse(data, length, take_producer, fresh);
-    if (err == 0) {
-        producer_history_clear(history);
-        struct producer_history empty = *history;
-        history->buckets = fresh->buckets;
-        history->bucket_bits = fresh->bucket_bits;
-        history->secret = fresh->secret;
-        history->count = fresh->count;
-        for (struct list *node; (node = list_pop_front(&fresh->open)) != NULL;)
-            list_push_back(&history->open, node);
-        fresh->buckets = empty.buckets;
-        fresh->bucket_bits = empty.bucket_bits;
-        fresh->count = 0;
-    }
-    producer_history_close(fresh);
     return err;
 }

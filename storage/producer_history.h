@@ -6,7 +6,9 @@
  *      anything else is out of order. With nothing remembered, any sequence is accepted (KIP-360).
  *  (3) A lower epoch than the last one is fenced.
  *  (4) The state survives: snapshot files in Kafka's format (which know each producer's last
- *      batch), and replay of the log above the snapshot.
+ *      batch), the file of recent batches beside them, and replay of the log above.
+ *  (5) Memory is bounded: who was not heard of for long is forgotten, and where there are too many, who
+ *      was not heard of for longest. Who has a transaction open is not.
  *
  * Not shared between threads; the partition log guards it. */
 
@@ -17,6 +19,8 @@
 #include "record_batch.h"
 
 struct producer_history;
+
+#define PRODUCERS_MAX 100000 /* A few hundred bytes each. */
 
 int producer_history_open(struct producer_history **history);  /* 0 or ERR_NO_MEMORY */
 void producer_history_close(struct producer_history *history); /* NULL is fine. */
@@ -51,15 +55,16 @@ int producer_history_ends(const struct producer_history *history, const struct r
                           struct ended_transaction *ended);
 
 /* Remembers a batch that is in the log at batch->base_offset (also when the log is replayed;
- * control batches end transactions, and all of their bytes must be there). 0 or ERR_NO_MEMORY, with
+ * control batches end transactions, and all of their bytes must be there). `seen_ms`: the wall clock when
+ * it came, by which producers expire; a batch's own time may be anything. 0 or ERR_NO_MEMORY, with
  * nothing changed. */
-int producer_history_add(struct producer_history *history, const struct record_batch *batch);
+int producer_history_add(struct producer_history *history, const struct record_batch *batch,
+                         int64_t seen_ms);
 
 /* First offset of the oldest open transaction, or -1. */
 int64_t producer_history_first_open(const struct producer_history *history);
 
-/* Forgets producers without open transaction that wrote nothing since (timestamps of their
- * batches). */
+/* Forgets producers without open transaction that were not heard of since. */
 void producer_history_expire(struct producer_history *history, int64_t before_ms);
 
 /* Forgets what lies at or above `offset` (the log was truncated): everything; replay from a
@@ -102,8 +107,22 @@ int producer_snapshot_parse(const void *data, size_t length,
                             void *context);
 
 /* The file `<20-digit offset>.snapshot`: version 1, CRC-32C, entries; Kafka's bytes exactly.
- * Reading replaces the content; ERR_CORRUPT_MESSAGE or ERR_NO_MEMORY leave it as it was. */
+ * Reading replaces the content, but for producers that would have expired: of those without open
+ * transaction only what was written since `before_ms` is wanted; none was heard of after `now_ms`.
+ * ERR_CORRUPT_MESSAGE or ERR_NO_MEMORY leave the content as it was. */
 int producer_history_write(const struct producer_history *history, struct buffer *out);
-int producer_history_read(struct producer_history *history, const void *data, size_t length);
+int producer_history_read(struct producer_history *history, const void *data, size_t length,
+                          int64_t before_ms, int64_t now_ms);
+
+/* The file of recent batches, ours: those of each producer, if there is more than the one that a snapshot
+ * knows. *count: of such producers. */
+int producer_history_write_batches(const struct producer_history *history, struct buffer *out,
+                                   size_t *count);
+
+/* Adds what such a file knows of batches below `below_offset` that were forgotten here, to producers that
+ * are known in the same epoch. *has_more: it knows of batches from there on. ERR_CORRUPT_MESSAGE: it is no
+ * such file. */
+int producer_history_merge_batches(struct producer_history *history, const void *data,
+                                   size_t length, int64_t below_offset, bool *has_more);
 
 #endif

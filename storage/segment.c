@@ -164,6 +164,7 @@ void segment_close_indexes(struct segment *segment)
 {
     index_file_let_go(&segment->offsets.file);
     index_file_let_go(&segment->times.file);
+    segment_aborted_let_go(segment);
 }
 
 int segment_begin_append(struct segment *segment, bool may_block, int *fd)

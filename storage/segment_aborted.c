@@ -69,6 +69,13 @@ int segment_aborted_write(struct segment *segment, bool sync)
     return err != 0 ? err : txn_index_write_out(index, path, sync);
 }
 
+void segment_aborted_let_go(struct segment *segment)
+{
+    struct txn_index *index = index_of(segment);
+
+    if (index != NULL) txn_index_shrink(index);
+}
+
 int segment_aborted_truncate(struct segment *segment, int64_t offset)
 {
     struct txn_index *index = index_of(segment);

@@ -23,6 +23,9 @@ void segment_aborted_append(struct segment *segment, const struct aborted_transa
 /* To the page cache, or to the disk but for the name of a new file. Blocks. */
 int segment_aborted_write(struct segment *segment, bool sync);
 
+/* Gives up the memory for entries, if none wait; as segment_close_indexes(). */
+void segment_aborted_let_go(struct segment *segment);
+
 /* Drops what ended at or above `offset`. Writer. Blocks. */
 int segment_aborted_truncate(struct segment *segment, int64_t offset);
 

@@ -16,8 +16,10 @@
 struct txn_index {
     struct fs *fs;
     int64_t base_offset;
-    pthread_mutex_t lock; /* For all that follows; not held across I/O but by the writer's. */
-    uint32_t written;     /* Entries in the file; the others wait. */
+    pthread_mutex_t lock; /* For all that follows; not held across I/O. */
+    pthread_cond_t idle;  /* Nobody writes. */
+    bool is_writing;
+    uint32_t written; /* Entries in the file; the others wait. */
     uint32_t waiting_count, waiting_capacity;
     struct aborted_transaction *waiting;
     int64_t written_last; /* Last offset of the last entry in the file, -1 none. */
@@ -33,6 +35,7 @@ int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offse
     created->base_offset = base_offset;
     created->written_last = -1;
     pthread_mutex_init(&created->lock, NULL);
+    pthread_cond_init(&created->idle, NULL);
     *index = created;
     return 0;
 }
@@ -40,6 +43,7 @@ int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offse
 void txn_index_close(struct txn_index *index)
 {
     if (index == NULL) return;
+    pthread_cond_destroy(&index->idle);
     pthread_mutex_destroy(&index->lock);
     mem_free(index->waiting);
     mem_free(index);
@@ -170,16 +174,11 @@ static void note_written(struct txn_index *index, uint32_t count)
     index->written_last = index->waiting[count - 1].last_offset;
     index->waiting_count -= count;
     memmove(index->waiting, index->waiting + count, index->waiting_count * sizeof *index->waiting);
-    if (index->waiting_count == 0) {
-        mem_free(index->waiting);
-        index->waiting = NULL;
-        index->waiting_capacity = 0;
-    }
     index->is_dirty = true;
     pthread_mutex_unlock(&index->lock);
 }
 
-int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
+static int write_out(struct txn_index *index, const char *path, bool sync)
 {
     struct fs *fs = index->fs;
     uint8_t *bytes = NULL;
@@ -208,24 +207,58 @@ int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
     return err;
 }
 
+int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
+{
+    pthread_mutex_lock(&index->lock);
+    while (index->is_writing)
+        pthread_cond_wait(&index->idle, &index->lock);
+    index->is_writing = true;
+    pthread_mutex_unlock(&index->lock);
+    int err = write_out(index, path, sync);
+    pthread_mutex_lock(&index->lock);
+    index->is_writing = false;
+    pthread_cond_broadcast(&index->idle);
+    pthread_mutex_unlock(&index->lock);
+    return err;
+}
+
+/* Under the lock. */
+static int make_room(struct txn_index *index, size_t count)
+{
+    size_t wanted = index->waiting_count + count;
+
+    if (wanted <= index->waiting_capacity) return 0;
+    wanted = wanted < 8 ? 8 : wanted + wanted / 2;
+    struct aborted_transaction *waiting = mem_realloc(index->waiting, wanted * sizeof *waiting);
+    if (waiting == NULL) return ERR_NO_MEMORY;
+    index->waiting = waiting;
+    index->waiting_capacity = (uint32_t)wanted;
+    return 0;
+}
+
 int txn_index_reserve(struct txn_index *index, const char *path, size_t count, bool may_block)
 {
-    struct aborted_transaction *waiting = NULL;
     int err = 0;
 
-    if (index->waiting_count >= BLOCK_ENTRIES)
-        err = may_block ? txn_index_write_out(index, path, false) : ERR_NEEDS_IO;
-    size_t wanted = index->waiting_count + count;
-    if (err != 0 || wanted <= index->waiting_capacity) return err;
     pthread_mutex_lock(&index->lock);
-    wanted = wanted < 8 ? 8 : wanted + wanted / 2;
-    waiting = mem_realloc(index->waiting, wanted * sizeof *waiting);
-    if (waiting != NULL) {
-        index->waiting = waiting;
-        index->waiting_capacity = (uint32_t)wanted;
+    bool must_write = index->waiting_count >= BLOCK_ENTRIES;
+    pthread_mutex_unlock(&index->lock);
+    if (must_write) err = may_block ? txn_index_write_out(index, path, false) : ERR_NEEDS_IO;
+    pthread_mutex_lock(&index->lock);
+    if (err == 0) err = make_room(index, count);
+    pthread_mutex_unlock(&index->lock);
+    return err;
+}
+
+void txn_index_shrink(struct txn_index *index)
+{
+    pthread_mutex_lock(&index->lock);
+    if (index->waiting_count == 0) {
+        mem_free(index->waiting);
+        index->waiting = NULL;
+        index->waiting_capacity = 0;
     }
     pthread_mutex_unlock(&index->lock);
-    return waiting == NULL ? ERR_NO_MEMORY : 0;
 }
 
 void txn_index_append(struct txn_index *index, const struct aborted_transaction *aborted)

@@ -13,7 +13,8 @@
  *  (2) A segment without aborts has no file, and should have no index.
  *  (3) Entries wait in memory until they are written: when there are many, and when asked. The file is
  *      open only while it is read or written.
- *  (4) One writer; searches and txn_index_write_out() from any thread beside it. */
+ *  (4) One writer; searches and txn_index_write_out() from any thread beside it. A truncation has no
+ *      write_out beside it. */
 
 #ifndef STORAGE_TXN_INDEX_H
 #define STORAGE_TXN_INDEX_H
@@ -57,6 +58,9 @@ void txn_index_append(struct txn_index *index, const struct aborted_transaction 
 /* Writes waiting entries to the page cache; `sync`: and whatever changed to the disk. A new file's name
  * is then still to be synced. Blocks. */
 int txn_index_write_out(struct txn_index *index, const char *path, bool sync);
+
+/* Gives back the memory if nothing waits. Not between reserve and append. */
+void txn_index_shrink(struct txn_index *index);
 
 /* Drops what ended at or above `offset`, also on disk. Writer. Blocks. */
 int txn_index_truncate(struct txn_index *index, const char *path, int64_t offset);

@@ -173,6 +173,8 @@ static int open_partitions(struct broker *broker)
         .context = broker,
         .high_watermark_interval_ms = broker->config->high_watermark_interval_ms,
         .retention_interval_ms = broker->config->retention_check_interval_ms,
+        .producer_expiration_ms = broker->config->producer_expiration_ms,
+        .expiration_interval_ms = broker->config->producer_expiration_check_interval_ms,
     };
     int err = partition_set_open(&broker->partitions, &options);
     return err == 0 ? 0 : refuse(err, "partitions", "");

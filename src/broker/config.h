@@ -52,6 +52,8 @@ struct config {
     int64_t checkpoint_interval_ms;     /* log.flush.offset.checkpoint.interval.ms */
     int64_t high_watermark_interval_ms; /* replica.high.watermark.checkpoint.interval.ms */
     int64_t retention_check_interval_ms;
+    int64_t producer_expiration_ms; /* producer.id.expiration.ms */
+    int64_t producer_expiration_check_interval_ms;
     int32_t election_timeout_ms; /* controller.quorum.election.timeout.ms */
 
     /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */

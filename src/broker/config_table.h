@@ -292,8 +292,11 @@
         CONFIG_NO_LOGINS) \
     REFUSED("process.roles", LIST, "broker,controller", "broker|controller", \
         "in this version a node is always both") \
-    NO_EFFECT("producer.id.expiration.check.interval.ms", INT, "600000", "1..") \
-    NO_EFFECT("producer.id.expiration.ms", INT, "86400000", "1..") \
+    SERVED("producer.id.expiration.check.interval.ms", INT, "600000", "1..", \
+        producer_expiration_check_interval_ms, "How often producers are looked for that expired.") \
+    SERVED("producer.id.expiration.ms", INT, "86400000", "1..", producer_expiration_ms, \
+        "A producer that a partition was not written to by for so long is forgotten there, unless " \
+        "it has a transaction open: a batch that it sends again is then a new one.") \
     NO_EFFECT("producer.purgatory.purge.interval.requests", INT, "1000", "") \
     SERVED("queued.max.request.bytes", LONG, "-1", "-1..", queued_max_request_bytes, \
         "Memory for requests that are being read or handled; when it is used up, reading " \

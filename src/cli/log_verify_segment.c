@@ -14,8 +14,6 @@
 #include "time_index.h"
 #include "txn_index.h"
 
-#define PRODUCERS_MAX 1000000 /* Following more would take too much memory. */
-
 struct segment_check {
     struct partition_check *check;
     char name[NAME_MAX + 1];
@@ -187,8 +185,10 @@ static int look_inside(struct segment_check *segment, const struct record_batch 
     if (walks || is_marker) err = load_batch(segment, header, position, &batch);
     if (err == ERR_CORRUPT_MESSAGE) return 0;
     if (err == 0 && walks) check_records(segment, &batch, position);
-    if (err == 0 && check->producers != NULL) err = producer_history_add(check->producers, &batch);
-    if (check->producers != NULL && producer_history_count(check->producers) > PRODUCERS_MAX) {
+    if (err == 0 && check->producers != NULL)
+        err = producer_history_add(check->producers, &batch, batch.max_timestamp);
+    /* From here on some would be forgotten. */
+    if (check->producers != NULL && producer_history_count(check->producers) >= PRODUCERS_MAX) {
         producer_history_close(check->producers);
         check->producers = NULL;
     }

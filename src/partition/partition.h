@@ -55,6 +55,7 @@ struct partition_owner {
     /* The broker stops: batches that still wait to be checked are refused, so that a thousand of them that
      * decompress to much do not hold it up. They were not appended; clients send them again. */
     atomic_bool is_stopping;
+    int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: never. */
     /* So much is to be closed that one sync of the file system is cheaper than one of each file: whoever
      * closes leaves syncing to the owner. */
     atomic_bool syncs_itself;
@@ -94,10 +95,10 @@ struct partition {
     struct list unflushed, uncommitted; /* struct append: who waits for what (partition_acks.h). */
     struct job_lane lane; /* Whatever must not overlap: the log's writers on the pool. */
     struct job open_job, append_job, flush_job, checkpoint_job, end_checkpoint_job, retain_job,
-        close_job, free_job;
+        expire_job, close_job, free_job;
     struct log_checkpoint checkpoint; /* Between the two jobs for it. */
-    bool append_waits, flush_runs, checkpoint_waits,
-        retain_waits;  /* Each job is in one queue at a time. */
+    bool append_waits, flush_runs, checkpoint_waits, retain_waits,
+        expire_waits;  /* Each job is in one queue at a time. */
     bool flush_again;  /* Asked for while one ran, which may not have seen what came meanwhile. */
     bool delete_files; /* What close_job does with the folder. */
     bool is_new;       /* Nothing of it is on disk; set before it opens. */
@@ -157,6 +158,10 @@ void partition_note_high_watermark(struct partition *partition);
 void partition_flush_soon(struct partition *partition);
 void partition_checkpoint_soon(struct partition *partition);
 void partition_retain_soon(struct partition *partition);
+
+/* Forgets the producers that were not heard of for long. False: there are none to forget, now or later.
+ * Otherwise as above. */
+bool partition_expire_soon(struct partition *partition);
 
 /* Does the ISR satisfy min.insync.replicas? Caller holds the lock. */
 bool partition_isr_is_large_enough(const struct partition *partition);

@@ -74,6 +74,7 @@ static int open_log(struct partition *partition, struct partition_log **log)
         .partition = partition->index,
         .topic_id = partition->topic_id,
         .settings = partition->settings,
+        .producer_expiration_ms = partition->owner->producer_expiration_ms,
         .cut_only_from = -1,
     };
     struct partition_log_recovery recovery;
@@ -346,6 +347,35 @@ void partition_checkpoint_soon(struct partition *partition)
     lane_soon(partition, &partition->checkpoint_job, &partition->checkpoint_waits);
 }
 
+static void run_expire(struct job *job)
+{
+    struct partition *partition = LIST_OWNER(job, struct partition, expire_job);
+    pthread_mutex_lock(&partition->lock);
+    partition->expire_waits = false;
+    pthread_mutex_unlock(&partition->lock);
+    if (partition_begin_writing(partition)) {
+        int64_t expiration_ms = partition->owner->producer_expiration_ms;
+        partition_log_expire_producers(partition->log,
+                                       clock_wall_ms(partition->clock) - expiration_ms);
+        partition_end_writing(partition);
+    }
+    partition_unref(partition);
+}
+
+bool partition_expire_soon(struct partition *partition)
+{
+    bool may_have_some = false;
+    if (partition->owner->producer_expiration_ms <= 0) return false;
+    pthread_mutex_lock(&partition->lock);
+    if (partition->state == PARTITION_OPENING || partition->appending)
+        may_have_some = true;
+    else if (partition->log != NULL)
+        may_have_some = producer_history_count(partition_log_producers(partition->log)) > 0;
+    pthread_mutex_unlock(&partition->lock);
+    if (may_have_some) lane_soon(partition, &partition->expire_job, &partition->expire_waits);
+    return may_have_some;
+}
+
 void partition_retain_soon(struct partition *partition)
 {
     lane_soon(partition, &partition->retain_job, &partition->retain_waits);
@@ -410,5 +440,6 @@ void partition_jobs_init(struct partition *partition)
     partition->checkpoint_job.run = run_checkpoint;
     partition->end_checkpoint_job.run = run_end_checkpoint;
     partition->retain_job.run = run_retain;
+    partition->expire_job.run = run_expire;
     partition->close_job.run = run_close;
 }

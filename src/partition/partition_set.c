@@ -41,7 +41,9 @@ struct partition_set {
     struct partition_set_options options;
     atomic_uint opening;
     struct message arm_flush;
-    struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer;
+    struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer,
+        expiration_timer;
+    bool has_producers; /* On the loop, while expiration goes through them. */
 };
 
 struct set_key {
@@ -133,6 +135,8 @@ static void arm_flush(struct message *message)
     if (!timer_is_set(&set->watermark_timer))
         timer_set(set->options.loop, &set->watermark_timer,
                   set->options.high_watermark_interval_ms);
+    if (set->options.producer_expiration_ms > 0 && !timer_is_set(&set->expiration_timer))
+        timer_set(set->options.loop, &set->expiration_timer, set->options.expiration_interval_ms);
 }
 
 static bool is_due(const struct list *node, int64_t now_ms)
@@ -322,6 +326,21 @@ static void retain_all(struct timer *timer)
     timer_set(set->options.loop, &set->retention_timer, set->options.retention_interval_ms);
 }
 
+static void expire_one(struct partition_set *set, struct partition *partition)
+{
+    if (partition_expire_soon(partition)) set->has_producers = true;
+}
+
+/* The next round is set here if there is anybody left, otherwise by the next append. */
+static void expire_all(struct timer *timer)
+{
+    struct partition_set *set = LIST_OWNER(timer, struct partition_set, expiration_timer);
+    set->has_producers = false;
+    for_each(set, expire_one);
+    if (set->has_producers)
+        timer_set(set->options.loop, &set->expiration_timer, set->options.expiration_interval_ms);
+}
+
 /* ---- open and close ---- */
 
 static int note_folder(void *context, const char *name, struct str topic, int32_t partition,
@@ -363,6 +382,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     atomic_init(&folder->owner.slow_until_us, 0);
     atomic_init(&folder->owner.is_stopping, false);
     atomic_init(&folder->owner.syncs_itself, false);
+    folder->owner.producer_expiration_ms = set->options.producer_expiration_ms;
     folder->set = set;
     folder->dir = dir;
     pthread_mutex_init(&folder->lock, NULL);
@@ -409,6 +429,7 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     timer_init(&created->checkpoint_timer, checkpoint_all);
     timer_init(&created->watermark_timer, note_watermarks);
     timer_init(&created->retention_timer, retain_all);
+    timer_init(&created->expiration_timer, expire_all);
     created->folders = mem_calloc(options->dir_count, sizeof *created->folders);
     int err = created->folders == NULL ? ERR_NO_MEMORY : 0;
     for (unsigned i = 0; err == 0 && i < options->dir_count; i++) {
@@ -509,6 +530,7 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     timer_cancel(set->options.loop, &set->checkpoint_timer);
     timer_cancel(set->options.loop, &set->watermark_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
+    timer_cancel(set->options.loop, &set->expiration_timer);
     for (unsigned i = 0; i < set->folder_count; i++)
         wait_for_folder_jobs(&set->folders[i]);
     decide_who_syncs(set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every partition that this broker hosts, found by topic id and index; and their housekeeping:
- * fdatasync of what was written, checkpoints, retention.
+ * fdatasync of what was written, checkpoints, retention, producers that are to be forgotten.
  *
  * Housekeeping runs by timers on one loop and jobs on the pool. A broker whose partitions nobody
  * writes to has no timer set but that of the next retention (DESIGN 5.3: idle costs nothing). */
@@ -25,7 +25,9 @@ struct partition_set_options {
     /* A data folder cannot be written to any more; its partitions are offline. On the pool. */
     void (*folder_failed)(void *context, struct data_dir *dir);
     void *context;
-    int64_t retention_interval_ms; /* log.retention.check.interval.ms */
+    int64_t retention_interval_ms;  /* log.retention.check.interval.ms */
+    int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: they do not expire. */
+    int64_t expiration_interval_ms; /* producer.id.expiration.check.interval.ms */
 };
 
 /* Looks for the partitions that are in the folders. 0, ERR_NO_MEMORY, ERR_IO, …; ERR_EXISTS if one of them

@@ -332,3 +332,41 @@ TEST(the_high_watermark_begins_where_it_was_noted_but_not_beyond_the_log)
                      5); /* Alone: what is here is what there is. */
     fixture_close(&fixture);
 }
+
+/* ---- producers */
+
+TEST(producers_expire_on_the_pool_until_there_are_none)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture.owner.producer_expiration_ms = 1000;
+    fixture_serve(&fixture);
+    assert_false(partition_expire_soon(fixture.partition)); /* Nobody is there to expire. */
+    replicate(&fixture, 7, NULL);
+    replicate(&fixture, 7, "commit");
+    replicate(&fixture, 8, NULL); /* Its transaction stays open. */
+    const struct producer_history *producers = partition_log_producers(fixture.partition->log);
+
+    assert_true(partition_expire_soon(fixture.partition));
+    run_jobs(&fixture.pool);
+    assert_int_equal(producer_history_count(producers), 2);
+    clock_manual_advance_ms(&fixture.clock, 1001);
+    assert_true(partition_expire_soon(fixture.partition));
+    assert_true(partition_expire_soon(fixture.partition)); /* Asked for twice it is done once. */
+    run_jobs(&fixture.pool);
+    assert_int_equal(producer_history_count(producers), 1);
+    assert_int_equal(producer_history_first_open(producers), 2);
+    fixture_close(&fixture);
+}
+
+TEST(producers_do_not_expire_where_that_is_not_asked_for)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    fixture_serve(&fixture);
+    replicate(&fixture, 7, NULL);
+    replicate(&fixture, 7, "commit");
+    clock_manual_advance_ms(&fixture.clock, INT64_C(1000000000));
+    assert_false(partition_expire_soon(fixture.partition));
+    fixture_close(&fixture);
+}

@@ -533,7 +533,7 @@ static void check_idempotence(const json_t *line)
         int64_t base_offset = verdict.is_repeat ? verdict.base_offset : end_offset;
         assert_int_equal(base_offset, number_of(step, "baseOffset"));
         if (append) {
-            assert_int_equal(producer_history_add(history, &batch), 0);
+            assert_int_equal(producer_history_add(history, &batch, 0), 0);
             end_offset += batch.record_count;
         }
     }

@@ -428,6 +428,134 @@ TEST(without_its_snapshots_a_log_knows_its_producers_from_the_batches)
     fixture_close(&fixture);
 }
 
+/* ---- repeats */
+
+static void append_of_producer(int sequence)
+{
+    struct batch_spec spec = { .producer_id = 5, .base_sequence = sequence, .value_bytes = 50 };
+    assert_int_equal(fixture_append(&fixture, &spec), 0);
+}
+
+/* The last five batches, and no more, are answered as repeats. */
+static void assert_last_five_are_known(int next_sequence)
+{
+    int64_t before = end_offset();
+    for (int sequence = next_sequence - 5; sequence < next_sequence; sequence++)
+        append_of_producer(sequence);
+    assert_int_equal(end_offset(), before);
+}
+
+TEST(the_last_five_batches_are_known_wherever_a_kill_comes)
+{
+    for (int at = 5; at < 40; at++) {
+        fixture_init(&fixture, test_folder());
+        fixture.settings.segment_bytes = 1000;
+        fixture_reopen(&fixture);
+        for (int i = 0; i < at; i++) {
+            append_of_producer(i);
+            if (i % 7 == 6) assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+            if (i % 11 == 10) assert_int_equal(data_dir_write_checkpoints(fixture.dir), 0);
+        }
+        if (at % 3 == 0) assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+        fixture_kill(&fixture);
+        assert_last_five_are_known(at);
+        fixture_kill(&fixture);
+        assert_last_five_are_known(at);
+        append_of_producer(at);
+        fixture_stop(&fixture);
+        fixture_reopen(&fixture);
+        assert_last_five_are_known(at + 1);
+        fixture_close(&fixture);
+    }
+}
+
+TEST(after_a_truncation_no_batch_is_known_that_was_cut_off)
+{
+    fixture_start(&fixture);
+    for (int i = 0; i < 10; i++)
+        append_of_producer(i);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    assert_int_equal(partition_log_truncate(fixture.log, 8), 0);
+    assert_int_equal(end_offset(), 8);
+    append_of_producer(7); /* A repeat; */
+    assert_int_equal(end_offset(), 8);
+    append_of_producer(8); /* that is none any more. */
+    assert_int_equal(end_offset(), 9);
+    fixture_kill(&fixture);
+    assert_last_five_are_known(9);
+    append_of_producer(9);
+    assert_int_equal(end_offset(), 10);
+    fixture_close(&fixture);
+}
+
+static unsigned count_snapshots(int64_t below)
+{
+    unsigned count = 0;
+    for (int64_t offset = 0; offset <= below; offset++) {
+        char name[64];
+        snprintf(name, sizeof name, "%020ld.snapshot", (long)offset);
+        count += fixture_has_file(&fixture, name);
+    }
+    return count;
+}
+
+TEST(snapshots_are_kept_of_segments_and_the_newest)
+{
+    fixture_init(&fixture, test_folder());
+    fixture.settings.segment_bytes = 1000;
+    fixture_reopen(&fixture);
+    for (int i = 0; i < 40; i++) {
+        append_of_producer(i);
+        assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+        /* Two more, which the data folder's checkpoint may be at. */
+        assert_true(count_snapshots(100) <= 1 + 2 + 40 / 5);
+    }
+    fixture_kill(&fixture); /* Nothing was written of where the checkpoints are. */
+    assert_last_five_are_known(40);
+    fixture_stop(&fixture);
+    unsigned bases = 0;
+    for (int64_t offset = 1; offset <= 40; offset++) {
+        char name[64];
+        snprintf(name, sizeof name, "%020ld.log", (long)offset);
+        bases += fixture_has_file(&fixture, name);
+    }
+    assert_true(bases > 3);
+    assert_int_equal(count_snapshots(100), bases + 1);
+}
+
+TEST(producers_expire)
+{
+    fixture_start(&fixture);
+    append_of_producer(0);
+    partition_log_expire_producers(fixture.log, FIXTURE_NOW_MS);
+    assert_int_equal(producer_history_count(partition_log_producers(fixture.log)), 1);
+    partition_log_expire_producers(fixture.log, FIXTURE_NOW_MS + 1);
+    assert_int_equal(producer_history_count(partition_log_producers(fixture.log)), 0);
+    append_of_producer(70); /* Whoever is not known may go on anywhere. */
+    assert_int_equal(end_offset(), 2);
+    fixture_close(&fixture);
+}
+
+TEST(who_has_expired_is_not_read_back)
+{
+    for (int way = 0; way < 2; way++) {
+        fixture_init(&fixture, test_folder());
+        fixture.producer_expiration_ms = 1000;
+        fixture_reopen(&fixture);
+        append_of_producer(0);
+        if (way == 0) fixture_stop(&fixture);
+        if (way == 1) fixture_kill_only(&fixture);
+        clock_manual_advance_ms(&fixture.clock, 1000);
+        fixture_reopen(&fixture);
+        assert_int_equal(producer_history_count(partition_log_producers(fixture.log)), 1);
+        fixture_close(&fixture);
+        clock_manual_advance_ms(&fixture.clock, 1);
+        fixture_reopen(&fixture);
+        assert_int_equal(producer_history_count(partition_log_producers(fixture.log)), 0);
+        fixture_close(&fixture);
+    }
+}
+
 TEST(without_its_file_a_log_knows_its_epochs_from_the_batches)
 {
     static const char *const damages[] = { NULL, "", "0\n5\n1 1\n", "1\n0\n", "0\n2\n3 0\n1 4\n" };
