@@ -94,6 +94,17 @@ void meta_node_tick(struct meta_node *node)
     node_consider_snapshot(node);
 }
 
+/* By DESIGN 7.6: a leader that hears of a disk that the members do not name yet, names it. It asks again
+ * with the next answer if it is too early. */
+static void node_name_disks(struct meta_node *node)
+{
+    struct meta_members members;
+    int64_t index;
+    if (meta_core_role(node->core) == META_LEADER &&
+        meta_core_learned_members(node->core, &members))
+        meta_core_change_members(node->core, meta_node_now_ms(node), &members, &index);
+}
+
 void meta_node_receive(struct meta_node *node, const struct meta_message *message)
 {
     if (node->failed != 0) return;
@@ -101,6 +112,7 @@ void meta_node_receive(struct meta_node *node, const struct meta_message *messag
         node_receive_snapshot(node, message);
     else
         meta_core_receive(node->core, meta_node_now_ms(node), message);
+    if (message->type == META_MESSAGE_APPEND_RESULT) node_name_disks(node);
     node_consider_snapshot(node);
 }
 
