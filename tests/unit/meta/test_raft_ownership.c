@@ -275,3 +275,132 @@ TEST(the_batch_of_a_new_leaders_barrier_is_ours)
     raft_free(update.entries.batch[0].batch);
     close_raft();
 }
+
+/* ---- snapshots ---- */
+
+static struct raft_message snapshot_message(raft_index index)
+{
+    return (struct raft_message){
+        .type = RAFT_INSTALL_SNAPSHOT,
+        .server_id = 2,
+        .server_address = "2",
+        .install_snapshot = { .term = 3, .last_index = index, .last_term = 2, .conf_index = 1 },
+    };
+}
+
+static void persisted_snapshot(raft_index index, struct raft_update *update)
+{
+    struct raft_event event = { .type = RAFT_PERSISTED_SNAPSHOT };
+    event.persisted_snapshot.metadata = (struct raft_snapshot_metadata){
+        .index = index,
+        .term = 2,
+        .configuration_index = 1,
+    };
+    event.persisted_snapshot.last = true;
+    add_servers(&event.persisted_snapshot.metadata.configuration, 3);
+    assert_int_equal(step(&event, update), 0);
+}
+
+/* As meta_raft.c does it: the message brings nothing that could be lost, the installation brings the
+ * configuration, which is libraft's from then on. */
+TEST(a_snapshot_without_data_leaves_nothing_behind)
+{
+    struct raft_update update;
+    open_raft();
+    start(3);
+    struct raft_message message = snapshot_message(50);
+    assert_int_equal(receive(&message, &update), 0);
+    assert_true(update.flags & RAFT_UPDATE_SNAPSHOT);
+    assert_null(update.snapshot.chunk.base);
+    assert_int_equal(update.snapshot.metadata.configuration.n, 0);
+    /* The same once more, and a newer one, while it is installed. */
+    for (raft_index index = 50; index <= 60; index += 10) {
+        message = snapshot_message(index);
+        assert_int_equal(receive(&message, &update), 0);
+        assert_false(update.flags & RAFT_UPDATE_SNAPSHOT);
+    }
+    persisted_snapshot(50, &update);
+    assert_int_equal(raft_commit_index(&raft), 50);
+    message = snapshot_message(50); /* What it has already is answered. */
+    assert_int_equal(receive(&message, &update), 0);
+    assert_false(update.flags & RAFT_UPDATE_SNAPSHOT);
+    assert_int_equal(update.messages.n, 1);
+    close_raft();
+}
+
+TEST(data_and_configuration_of_a_snapshot_that_is_taken_are_ours_again)
+{
+    struct raft_update update;
+    open_raft();
+    start(3);
+    struct raft_message message = snapshot_message(50);
+    message.install_snapshot.data = (struct raft_buffer){ raft_malloc(8), 8 };
+    add_servers(&message.install_snapshot.conf, 3);
+    assert_int_equal(receive(&message, &update), 0);
+    assert_true(update.flags & RAFT_UPDATE_SNAPSHOT);
+    raft_free(update.snapshot.chunk.base);
+    raft_configuration_close(&update.snapshot.metadata.configuration);
+
+    /* B15: of one that comes meanwhile libraft frees nothing. */
+    message = snapshot_message(60);
+    message.install_snapshot.data = (struct raft_buffer){ raft_malloc(8), 8 };
+    add_servers(&message.install_snapshot.conf, 3);
+    assert_int_equal(receive(&message, &update), 0);
+    raft_free(message.install_snapshot.data.base);
+    raft_configuration_close(&message.install_snapshot.conf);
+    persisted_snapshot(50, &update);
+
+    /* Of one that is not needed it frees all. */
+    message = snapshot_message(50);
+    message.install_snapshot.data = (struct raft_buffer){ raft_malloc(8), 8 };
+    add_servers(&message.install_snapshot.conf, 3);
+    assert_int_equal(receive(&message, &update), 0);
+    close_raft();
+}
+
+TEST(a_snapshot_that_was_taken_gives_its_configuration_away)
+{
+    struct raft_update update;
+    open_raft();
+    start(1);
+    struct raft_entry entry = {
+        raft_current_term(&raft), RAFT_COMMAND, { NULL, 0 }, raft_malloc(1)
+    };
+    assert_int_equal(submit(&entry, 1, &update), 0);
+    raft_free(entry.batch);
+    struct raft_event event = { .type = RAFT_PERSISTED_ENTRIES, .persisted_entries = { 2 } };
+    assert_int_equal(step(&event, &update), 0);
+    for (raft_index index = 1; index <= 2; index++) {
+        event = (struct raft_event){ .type = RAFT_SNAPSHOT };
+        event.snapshot.metadata = (struct raft_snapshot_metadata){
+            .index = index,
+            .term = index == 1 ? 1 : 2,
+            .configuration_index = index, /* No news, then news. */
+        };
+        event.snapshot.trailing = 1;
+        add_servers(&event.snapshot.metadata.configuration, 1);
+        assert_int_equal(step(&event, &update), 0);
+    }
+    close_raft();
+}
+
+TEST(members_that_are_taken_back_are_freed)
+{
+    struct raft_update update;
+    open_raft();
+    start(3);
+    struct raft_buffer encoded = encode_servers(2);
+    struct raft_entry entry = { 3, RAFT_CHANGE, encoded, raft_malloc(1) };
+    struct raft_message message = append_message(&entry, 1);
+    assert_int_equal(receive(&message, &update), 0);
+    assert_true(update.flags & RAFT_UPDATE_ENTRIES);
+    raft_free(entry.batch);
+    raft_free(encoded.base);
+    struct raft_entry other = { 4, RAFT_COMMAND, { NULL, 0 }, raft_malloc(1) };
+    message = append_message(&other, 1);
+    message.append_entries.term = 4;
+    assert_int_equal(receive(&message, &update), 0);
+    raft_free(other.batch);
+    assert_int_equal(raft.configuration.n, 3);
+    close_raft();
+}
