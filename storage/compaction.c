@@ -190,12 +190,10 @@ int compaction_begin(struct compaction **compaction, struct partition_log *log,
     begun->fs = log->fs;
     begun->folder = log->folder;
     begun->options = *options;
-    /* What a crash makes read again must look as if it had been appended: leader epochs that have no
-     * batch any more would be forgotten. So nothing above the recovery point on disk is cleaned. */
-    int err = partition_log_checkpoint(log);
-    if (err == 0) err = data_dir_write_checkpoints(log->dir);
-    if (err == 0) err = load_tops(log);
+    int err = load_tops(log);
     if (err == 0) err = take_sources(begun, log);
+    if (err == 0 && log->recovery_point < begun->sources[begun->count - 1].end_offset)
+        err = partition_log_checkpoint(log);
     if (err == 0) err = take_aborted(begun, log);
     if (err == 0) err = producer_history_lasts(log->producers, &begun->lasts, &begun->last_count);
     if (err == 0) err = batch_reader_open(&begun->reader, options->buffer_bytes);
@@ -283,8 +281,11 @@ static size_t count_group(const struct compaction *compaction, size_t first)
 
 static int begin_writing(struct compaction *compaction)
 {
-    int err = compaction_map_keys(compaction);
+    /* What a crash makes read again must look as if it had been appended: leader epochs that have no
+     * batch any more would be forgotten. So nothing above the recovery point on disk is cleaned. */
+    int err = data_dir_write_checkpoints(compaction->log->dir);
 
+    if (err == 0) err = compaction_map_keys(compaction);
     if (err == 0)
         err = cleaned_transactions_open(&compaction->transactions, compaction->aborted.items,
                                         compaction->aborted.count);
@@ -292,11 +293,23 @@ static int begin_writing(struct compaction *compaction)
     return err;
 }
 
+bool compaction_is_harmless(int err)
+{
+    return err == ERR_CANCELED || err == ERR_NO_MEMORY || err == ERR_NO_SPACE ||
+           err == ERR_KAFKA_STORAGE_ERROR;
+}
+
+static bool is_of_content(int err)
+{
+    return err == ERR_CORRUPT_MESSAGE || err == ERR_INVALID_RECORD || err == ERR_LIMIT ||
+           err == ERR_UNSUPPORTED_COMPRESSION_TYPE;
+}
+
 /* What an error of a pass means to the log. */
 static int explain(struct compaction *compaction, int err)
 {
-    if (err == ERR_IO) return log_fail(compaction->log, err, "compacting");
-    if (err != ERR_CORRUPT_MESSAGE && err != ERR_INVALID_RECORD) return err;
+    if (compaction_is_harmless(err)) return err;
+    if (!is_of_content(err)) return log_fail(compaction->log, err, "compacting");
     /* It may be that a truncation changed the file under the reader. */
     int check = compaction_check(compaction);
     return check != 0 ? check : err;

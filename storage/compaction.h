@@ -47,14 +47,14 @@ struct compaction_options {
 
 struct compaction;
 
-/* Makes the log durable up to its end and notes what the pass needs. ERR_NOT_FOUND: there is nothing to
- * clean; ERR_NO_MEMORY, ERR_NO_SPACE, ERR_KAFKA_STORAGE_ERROR. Writer. Blocks. */
+/* Notes what the pass needs, after a checkpoint of the log if what is to be cleaned lies above the last
+ * one. ERR_NOT_FOUND: there is nothing to clean; ERR_NO_MEMORY, ERR_NO_SPACE, ERR_KAFKA_STORAGE_ERROR. Writer. Blocks. */
 int compaction_begin(struct compaction **compaction, struct partition_log *log,
                      const struct compaction_options *options);
 
 /* Writes the next new segment, on disk when this returns; *is_ready: compaction_swap() follows; false:
  * the pass is over. ERR_CANCELED (also if the log was cut meanwhile); ERR_CORRUPT_MESSAGE,
- * ERR_INVALID_RECORD, ERR_UNSUPPORTED_COMPRESSION_TYPE: the log cannot be cleaned; ERR_NO_MEMORY,
+ * ERR_INVALID_RECORD, ERR_UNSUPPORTED_COMPRESSION_TYPE, ERR_LIMIT: the log cannot be cleaned; ERR_NO_MEMORY,
  * ERR_NO_SPACE: not now; ERR_KAFKA_STORAGE_ERROR. After an error only compaction_close() may follow.
  * One caller at a time, beside the log's writer. Blocks. */
 int compaction_next(struct compaction *compaction, bool *is_ready);

@@ -72,6 +72,9 @@ int compaction_read_source(struct compaction *compaction, const struct compactio
 /* ERR_CANCELED if the owner, or a truncation of the log, wants no more of the pass. */
 int compaction_check(struct compaction *compaction);
 
+/* Does the log go on as it was? Otherwise a disk failed, or the content is not as it must be. */
+bool compaction_is_harmless(int err);
+
 /* Fills the map from the dirty part, and with it `latest`. */
 int compaction_map_keys(struct compaction *compaction);
 

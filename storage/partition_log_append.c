@@ -168,10 +168,15 @@ static bool is_old(const struct run *run, const struct segment *active,
     const struct topic_settings *settings = &run->log->settings;
     int64_t first = active->size > 0 ? active->first_timestamp
                                      : run->batches[0]->batch.max_timestamp;
+    int64_t segment_ms = settings->segment_ms;
+    /* What is in the active segment cannot be compacted in time (KIP-354). */
+    if ((settings->cleanup_policy & CLEANUP_COMPACT) &&
+        segment_ms > settings->max_compaction_lag_ms)
+        segment_ms = settings->max_compaction_lag_ms;
     int64_t age = first >= 0 && batch->max_timestamp >= 0 ? batch->max_timestamp - first
                                                           : run->now_ms - active->created_ms;
 
-    return age > settings->segment_ms - jitter(run->log, active, settings->segment_jitter_ms);
+    return age > segment_ms - jitter(run->log, active, settings->segment_jitter_ms);
 }
 
 /* Kafka's rule for when a batch begins a new segment. */

@@ -210,7 +210,7 @@ int compaction_swap(struct compaction *compaction)
     if (err == 0 && is_last)
         err = data_dir_set_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
                                       compaction->latest + 1);
-    if (err == ERR_IO || err == ERR_CORRUPT_MESSAGE)
+    if (err != 0 && !compaction_is_harmless(err))
         err = log_fail(log, err, "replacing compacted segments");
     pthread_mutex_unlock(&log->flush_lock);
     return err;

@@ -159,6 +159,18 @@ static void folder_failed(void *context, struct data_dir *dir)
     _exit(EXIT_METADATA_FAILED);
 }
 
+static struct cleaner_options cleaner_options(const struct config *config)
+{
+    return (struct cleaner_options){
+        .threads = config->cleaner_enable ? (unsigned)config->cleaner_threads : 0,
+        .map_bytes = config->cleaner_map_bytes,
+        .map_load = config->cleaner_map_load,
+        .buffer_bytes = config->cleaner_buffer_bytes,
+        .bytes_per_second = config->cleaner_bytes_per_second,
+        .backoff_ms = config->cleaner_backoff_ms,
+    };
+}
+
 static int open_partitions(struct broker *broker)
 {
     struct partition_set_options options = {
@@ -175,6 +187,7 @@ static int open_partitions(struct broker *broker)
         .retention_interval_ms = broker->config->retention_check_interval_ms,
         .producer_expiration_ms = broker->config->producer_expiration_ms,
         .expiration_interval_ms = broker->config->producer_expiration_check_interval_ms,
+        .cleaner = cleaner_options(broker->config),
     };
     int err = partition_set_open(&broker->partitions, &options);
     return err == 0 ? 0 : refuse(err, "partitions", "");

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,7 +128,9 @@ static int store(struct config *config, const struct setting *setting, const cha
         *text = mem_strdup(value);
         return *text == NULL ? ERR_NO_MEMORY : 0;
     }
-    if (setting->type == SETTING_BOOLEAN)
+    if (setting->type == SETTING_DOUBLE)
+        *(double *)field = strtod(value, NULL); /* As it was checked. */
+    else if (setting->type == SETTING_BOOLEAN)
         *(bool *)field = number != 0;
     else if (setting->field_size == sizeof(int32_t))
         *(int32_t *)field = (int32_t)number;
@@ -327,6 +330,21 @@ static void fill_request_bytes(struct config *config, const struct machine *mach
                        (long long)LEAST_REQUEST_BYTES);
 }
 
+#define LEAST_MAP_BYTES (INT64_C(1) << 20)
+
+static void check_cleaner(const struct config *config, struct config_report *report)
+{
+    if (!config->cleaner_enable) return;
+    if (config->cleaner_map_bytes < LEAST_MAP_BYTES * config->cleaner_threads)
+        config_problem(
+            report, "log.cleaner.dedupe.buffer.size must be at least %lld for each of %d threads",
+            (long long)LEAST_MAP_BYTES, config->cleaner_threads);
+    if (!(config->cleaner_map_load > 0 && config->cleaner_map_load <= 1))
+        config_problem(report, "log.cleaner.io.buffer.load.factor must be above 0 and at most 1");
+    if (!(config->cleaner_bytes_per_second > 0))
+        config_problem(report, "log.cleaner.io.max.bytes.per.second must be above 0");
+}
+
 static int fill(struct config *config, const struct settings *settings,
                 struct config_report *report)
 {
@@ -343,6 +361,7 @@ static int fill(struct config *config, const struct settings *settings,
     int err = fill_served(config, settings);
     if (err == 0) {
         fill_request_bytes(config, &machine, report);
+        check_cleaner(config, report);
         fill_node_id(config, settings, report);
         check_quorum(config, settings, report);
         err = fill_log_dirs(config, settings, report);

@@ -54,6 +54,13 @@ struct config {
     int64_t retention_check_interval_ms;
     int64_t producer_expiration_ms; /* producer.id.expiration.ms */
     int64_t producer_expiration_check_interval_ms;
+    bool cleaner_enable;
+    int32_t cleaner_threads;
+    int64_t cleaner_backoff_ms;
+    int64_t cleaner_map_bytes; /* log.cleaner.dedupe.buffer.size */
+    double cleaner_map_load;   /* log.cleaner.io.buffer.load.factor */
+    int32_t cleaner_buffer_bytes;
+    double cleaner_bytes_per_second;
     int32_t election_timeout_ms; /* controller.quorum.election.timeout.ms */
 
     /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */

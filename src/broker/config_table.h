@@ -189,21 +189,28 @@
         "Where to listen: `NAME://host:port`, separated by commas. No host: all addresses; an " \
         "IPv6 address stands in brackets; port 0: a free one. With `--dev` only 127.0.0.1, " \
         "advertised as localhost.") \
-    NO_EFFECT("log.cleaner.backoff.ms", LONG, "15000", "0..") \
-    NO_EFFECT("log.cleaner.dedupe.buffer.size", LONG, "134217728", "") \
+    SERVED("log.cleaner.backoff.ms", LONG, "15000", "0..", cleaner_backoff_ms, \
+        "How long compaction sleeps when no log is dirty enough.") \
+    SERVED("log.cleaner.dedupe.buffer.size", LONG, "134217728", "", cleaner_map_bytes, \
+        "Memory for the keys of the logs that are being compacted, of all threads together. At " \
+        "least 1 MiB for each.") \
     TOPIC_DEFAULT("log.cleaner.delete.retention.ms", LONG, "86400000", "0..", \
         "delete.retention.ms", 1) \
-    NO_EFFECT("log.cleaner.enable", BOOLEAN, "true", "") \
-    NO_EFFECT("log.cleaner.io.buffer.load.factor", DOUBLE, "0.9", "") \
-    NO_EFFECT("log.cleaner.io.buffer.size", INT, "524288", "0..") \
-    NO_EFFECT("log.cleaner.io.max.bytes.per.second", DOUBLE, "1.7976931348623157E308", "") \
+    SERVED("log.cleaner.enable", BOOLEAN, "true", "", cleaner_enable, "Logs are compacted.") \
+    SERVED("log.cleaner.io.buffer.load.factor", DOUBLE, "0.9", "", cleaner_map_load, \
+        "How far the memory for keys is filled, above 0, at most 1.") \
+    SERVED("log.cleaner.io.buffer.size", INT, "524288", "0..", cleaner_buffer_bytes, \
+        "Memory for what compaction reads and writes, of all threads together.") \
+    SERVED("log.cleaner.io.max.bytes.per.second", DOUBLE, "1.7976931348623157E308", "", \
+        cleaner_bytes_per_second, "What compaction reads and writes at most.") \
     TOPIC_DEFAULT("log.cleaner.max.compaction.lag.ms", LONG, "9223372036854775807", "1..", \
         "max.compaction.lag.ms", 1) \
     TOPIC_DEFAULT("log.cleaner.min.cleanable.ratio", DOUBLE, "0.5", "0..1", \
         "min.cleanable.dirty.ratio", 1) \
     TOPIC_DEFAULT("log.cleaner.min.compaction.lag.ms", LONG, "0", "0..", "min.compaction.lag.ms", \
         1) \
-    NO_EFFECT("log.cleaner.threads", INT, "1", "0..") \
+    SERVED("log.cleaner.threads", INT, "1", "0..", cleaner_threads, \
+        "How many logs are compacted at a time.") \
     TOPIC_DEFAULT("log.cleanup.policy", LIST, "delete", "compact|delete", "cleanup.policy", 1) \
     TOGETHER("log.dir", LIST, NULL, "", "Where the data is; used if `log.dirs` is not given.") \
     NO_EFFECT("log.dir.failure.timeout.ms", LONG, "30000", "1..") \

@@ -23,6 +23,7 @@ int partition_create(struct partition **partition, struct partition_owner *owner
         return ERR_NO_MEMORY;
     }
     atomic_init(&created->references, 1);
+    atomic_init(&created->is_retired, false);
     created->topic_id = *topic_id;
     created->index = index;
     created->dir = dir;
@@ -103,6 +104,8 @@ void partition_set_role(struct partition *partition, const struct partition_role
     partition_flush_if_due(partition); /* By the new settings. */
     if (leader_changed) waiting_wake_all(&partition->waiting);
     pthread_mutex_unlock(&partition->lock);
+    if ((settings->cleanup_policy & CLEANUP_COMPACT) && partition->owner->compacts != NULL)
+        partition->owner->compacts(partition->owner);
 }
 
 /* Without memory for the epoch it begins with its first record. */
@@ -179,6 +182,7 @@ int64_t partition_last_stable_offset(const struct partition *partition)
 
 void partition_retire(struct partition *partition, bool delete_files)
 {
+    atomic_store(&partition->is_retired, true);
     pthread_mutex_lock(&partition->lock);
     bool first = partition->state != PARTITION_GONE;
     partition->state = PARTITION_GONE;

@@ -56,6 +56,8 @@ struct partition_owner {
      * decompress to much do not hold it up. They were not appended; clients send them again. */
     atomic_bool is_stopping;
     int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: never. */
+    /* It has a compacted log now, or may have. May be NULL. Any thread. */
+    void (*compacts)(struct partition_owner *owner);
     /* So much is to be closed that one sync of the file system is cheaper than one of each file: whoever
      * closes leaves syncing to the owner. */
     atomic_bool syncs_itself;
@@ -98,10 +100,13 @@ struct partition {
         expire_job, close_job, free_job;
     struct log_checkpoint checkpoint; /* Between the two jobs for it. */
     bool append_waits, flush_runs, checkpoint_waits, retain_waits,
-        expire_waits;  /* Each job is in one queue at a time. */
-    bool flush_again;  /* Asked for while one ran, which may not have seen what came meanwhile. */
-    bool delete_files; /* What close_job does with the folder. */
-    bool is_new;       /* Nothing of it is on disk; set before it opens. */
+        expire_waits; /* Each job is in one queue at a time. */
+    bool flush_again; /* Asked for while one ran, which may not have seen what came meanwhile. */
+    bool is_being_cleaned; /* A pass of compaction runs. */
+    bool is_uncleanable;
+    atomic_bool is_retired; /* That pass is to end. */
+    bool delete_files;      /* What close_job does with the folder. */
+    bool is_new;            /* Nothing of it is on disk; set before it opens. */
 };
 
 /* Makes a partition that is opening; partition_start_opening() submits the job that opens its log.

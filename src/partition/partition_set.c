@@ -39,6 +39,8 @@ struct partition_set {
     struct set_folder *folders;
     unsigned folder_count;
     struct partition_set_options options;
+    struct cleaner_source cleaner_source;
+    struct cleaner *cleaner;
     atomic_uint opening;
     struct message arm_flush;
     struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer,
@@ -191,7 +193,7 @@ static void flush_hasty(struct timer *timer)
 
 /* Calls `each` for every partition, without the set's lock held. */
 static void for_each(struct partition_set *set,
-                     void (*each)(struct partition_set *set, struct partition *partition))
+                     void (*each)(void *context, struct partition *partition), void *context)
 {
     pthread_mutex_lock(&set->lock);
     size_t count = set->partitions.count, taken = 0;
@@ -205,15 +207,33 @@ static void for_each(struct partition_set *set,
     pthread_mutex_unlock(&set->lock);
 
     for (size_t i = 0; i < taken; i++) {
-        each(set, all[i]);
+        each(context, all[i]);
         partition_unref(all[i]);
     }
     mem_free(all);
 }
 
-static void checkpoint_one(struct partition_set *set, struct partition *partition)
+static void wake_cleaner(struct partition_owner *owner)
 {
-    (void)set;
+    cleaner_wake(LIST_OWNER(owner, struct set_folder, owner)->set->cleaner);
+}
+
+static void visit_all(struct cleaner_source *source,
+                      void (*visit)(void *context, struct partition *partition), void *context)
+{
+    struct partition_set *set = LIST_OWNER(source, struct partition_set, cleaner_source);
+    for_each(set, visit, context);
+}
+
+bool partition_set_clean_one(struct partition_set *set)
+{
+    bool has_compacted;
+    return cleaner_clean_one(set->cleaner, &has_compacted);
+}
+
+static void checkpoint_one(void *context, struct partition *partition)
+{
+    (void)context;
     pthread_mutex_lock(&partition->lock);
     bool needs = partition->needs_checkpoint;
     pthread_mutex_unlock(&partition->lock);
@@ -245,9 +265,9 @@ static void wait_for_folder_jobs(struct set_folder *folder)
     pthread_mutex_unlock(&folder->lock);
 }
 
-static void fail_one(struct partition_set *set, struct partition *partition)
+static void fail_one(void *context, struct partition *partition)
 {
-    (void)set;
+    (void)context;
     if (atomic_load(&owner_folder(partition)->has_failed)) partition_fail(partition);
 }
 
@@ -259,7 +279,7 @@ static void run_probe(struct job *job)
     if (err != 0 && !atomic_exchange(&folder->has_failed, true)) {
         trace(TRACE_ERROR, "partition", "%s: cannot be written to any more: %s",
               data_dir_path(folder->dir), error_text(err));
-        for_each(folder->set, fail_one);
+        for_each(folder->set, fail_one, NULL);
         if (folder->set->options.folder_failed != NULL)
             folder->set->options.folder_failed(folder->set->options.context, folder->dir);
     }
@@ -295,13 +315,13 @@ static void write_checkpoints(struct partition_set *set)
 static void checkpoint_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, checkpoint_timer);
-    for_each(set, checkpoint_one);
+    for_each(set, checkpoint_one, NULL);
     write_checkpoints(set);
 }
 
-static void note_one(struct partition_set *set, struct partition *partition)
+static void note_one(void *context, struct partition *partition)
 {
-    (void)set;
+    (void)context;
     partition_note_high_watermark(partition);
 }
 
@@ -309,25 +329,26 @@ static void note_one(struct partition_set *set, struct partition *partition)
 static void note_watermarks(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, watermark_timer);
-    for_each(set, note_one);
+    for_each(set, note_one, NULL);
     write_checkpoints(set);
 }
 
-static void retain_one(struct partition_set *set, struct partition *partition)
+static void retain_one(void *context, struct partition *partition)
 {
-    (void)set;
+    (void)context;
     partition_retain_soon(partition);
 }
 
 static void retain_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, retention_timer);
-    for_each(set, retain_one);
+    for_each(set, retain_one, NULL);
     timer_set(set->options.loop, &set->retention_timer, set->options.retention_interval_ms);
 }
 
-static void expire_one(struct partition_set *set, struct partition *partition)
+static void expire_one(void *context, struct partition *partition)
 {
+    struct partition_set *set = context;
     if (partition_expire_soon(partition)) set->has_producers = true;
 }
 
@@ -336,7 +357,7 @@ static void expire_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, expiration_timer);
     set->has_producers = false;
-    for_each(set, expire_one);
+    for_each(set, expire_one, set);
     if (set->has_producers)
         timer_set(set->options.loop, &set->expiration_timer, set->options.expiration_interval_ms);
 }
@@ -379,6 +400,7 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->owner.closed = folder_has_closed;
     folder->owner.failed = log_has_failed;
     atomic_init(&folder->has_failed, false);
+    folder->owner.compacts = wake_cleaner;
     atomic_init(&folder->owner.slow_until_us, 0);
     atomic_init(&folder->owner.is_stopping, false);
     atomic_init(&folder->owner.syncs_itself, false);
@@ -436,6 +458,10 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
         created->folder_count++;
         err = folder_open(&created->folders[i], created, options->dirs[i]);
     }
+    created->cleaner_source.each = visit_all;
+    if (err == 0)
+        err = cleaner_open(&created->cleaner, &options->cleaner, options->clock,
+                           &created->cleaner_source);
     if (err != 0) {
         set_free(created);
         return err;
@@ -531,6 +557,8 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
     timer_cancel(set->options.loop, &set->watermark_timer);
     timer_cancel(set->options.loop, &set->retention_timer);
     timer_cancel(set->options.loop, &set->expiration_timer);
+    cleaner_close(set->cleaner);
+    set->cleaner = NULL;
     for (unsigned i = 0; i < set->folder_count; i++)
         wait_for_folder_jobs(&set->folders[i]);
     decide_who_syncs(set);
@@ -593,6 +621,7 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
         atomic_fetch_add(&set->opening, 1);
         partition->is_new = is_new;
         partition_start_opening(partition, predecessor);
+        if (settings->cleanup_policy & CLEANUP_COMPACT) cleaner_wake(set->cleaner);
     } else {
         partition_unref(partition);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every partition that this broker hosts, found by topic id and index; and their housekeeping:
- * fdatasync of what was written, checkpoints, retention, producers that are to be forgotten.
+ * fdatasync of what was written, checkpoints, retention, compaction, producers that are to be forgotten.
  *
  * Housekeeping runs by timers on one loop and jobs on the pool. A broker whose partitions nobody
  * writes to has no timer set but that of the next retention (DESIGN 5.3: idle costs nothing). */
@@ -8,6 +8,7 @@
 #ifndef PARTITION_PARTITION_SET_H
 #define PARTITION_PARTITION_SET_H
 
+#include "cleaner.h"
 #include "loop.h"
 #include "partition.h"
 
@@ -28,6 +29,7 @@ struct partition_set_options {
     int64_t retention_interval_ms;  /* log.retention.check.interval.ms */
     int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: they do not expire. */
     int64_t expiration_interval_ms; /* producer.id.expiration.check.interval.ms */
+    struct cleaner_options cleaner;
 };
 
 /* Looks for the partitions that are in the folders. 0, ERR_NO_MEMORY, ERR_IO, …; ERR_EXISTS if one of them
@@ -62,6 +64,10 @@ struct partition *partition_set_find(struct partition_set *set, const struct uui
 
 /* How many are not open yet. Any thread. */
 unsigned partition_set_opening(struct partition_set *set);
+
+/* Makes one pass of compaction over the dirtiest log, as the cleaner's threads do; false: none is dirty
+ * enough. Blocks. */
+bool partition_set_clean_one(struct partition_set *set);
 
 size_t partition_set_count(struct partition_set *set);
 

@@ -342,6 +342,11 @@ TEST(settings_that_clients_send_are_taken)
         { "segment.bytes", "1048576" },
         { "segment.ms", "3600000" },
         { "cleanup.policy", "delete" },
+        { "cleanup.policy", "compact" },
+        { "cleanup.policy", "compact,delete" },
+        { "min.cleanable.dirty.ratio", "0.01" },
+        { "min.compaction.lag.ms", "1000" },
+        { "max.compaction.lag.ms", "60000" },
         { "compression.type", "producer" },
         { "message.timestamp.type", "CreateTime" },
         { "flush.messages", "1" },
@@ -349,6 +354,7 @@ TEST(settings_that_clients_send_are_taken)
         { "flush.ms", "0" },
         { "flush.ms", "1000" },
         { "delete.retention.ms", "86400000" },
+        { "delete.retention.ms", "1" },
         { "unclean.leader.election.enable", "false" },
     };
     struct test_client *client = client_open(shared_broker_port());
@@ -368,8 +374,6 @@ TEST(settings_that_clients_send_are_taken)
 TEST(a_legal_setting_is_kept_or_refused_but_never_forgotten)
 {
     static const struct topic_setting legal[] = {
-        { "cleanup.policy", "compact" },
-        { "cleanup.policy", "compact,delete" },
         { "compression.type", "lz4" },
         { "message.timestamp.type", "LogAppendTime" },
         { "min.insync.replicas", "2" },

@@ -381,6 +381,10 @@ TEST(values_must_be_of_the_type_and_in_the_range)
         "fetch.max.bytes=1023",
         "log.cleaner.min.cleanable.ratio=1.5",
         "log.cleaner.io.buffer.load.factor=x",
+        "log.cleaner.io.buffer.load.factor=0",
+        "log.cleaner.io.buffer.load.factor=1.5",
+        "log.cleaner.io.max.bytes.per.second=0",
+        "log.cleaner.dedupe.buffer.size=1048575",
         "num.network.threads=0",
         "log.message.timestamp.type=Never",
         "offsets.topic.replication.factor=40000",
@@ -457,8 +461,28 @@ TEST(topics_get_what_is_served_and_nothing_else)
     assert_string_equal(topic_default("segment.bytes"), "1048576");
     assert_string_equal(topic_default("max.message.bytes"), "2000");
     assert_string_equal(topic_default("retention.bytes"), "77");
+    assert_loads("--dev", SET("log.cleanup.policy", "compact, delete"));
+    assert_string_equal(topic_default("cleanup.policy"), "compact, delete");
     assert_refuses("--dev", SET("compression.gzip.level", "5"));
     assert_says(why, "--set: compression.gzip.level: ");
+}
+
+TEST(compaction_has_the_threads_and_the_memory_that_it_is_given)
+{
+    assert_loads("--dev");
+    assert_true(config.cleaner_enable);
+    assert_int_equal(config.cleaner_threads, 1);
+    assert_int_equal(config.cleaner_map_bytes, 134217728);
+    assert_int_equal(config.cleaner_buffer_bytes, 524288);
+    assert_int_equal(config.cleaner_backoff_ms, 15000);
+    assert_true(config.cleaner_map_load == 0.9);
+    assert_true(config.cleaner_bytes_per_second > 1e300);
+    assert_refuses("--dev", SET("log.cleaner.threads", "200"));
+    assert_says(why, "for each of 200 threads");
+    assert_loads("--dev", SET("log.cleaner.io.max.bytes.per.second", "1e6"),
+                 SET("log.cleaner.enable", "false"), SET("log.cleaner.threads", "200"));
+    assert_true(config.cleaner_bytes_per_second == 1e6);
+    assert_false(config.cleaner_enable);
 }
 
 /* ---- listeners ---- */

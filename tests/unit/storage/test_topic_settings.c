@@ -79,18 +79,44 @@ TEST(a_refused_value_changes_nothing)
 
 TEST(settings_that_are_not_served_yet_take_only_their_default_however_it_is_written)
 {
-    assert_int_equal(check("cleanup.policy", " delete "), 0);
-    assert_int_equal(check("cleanup.policy", "delete,delete"), 0);
-    assert_int_equal(check("cleanup.policy", "compact"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("cleanup.policy", "delete , compact"), ERR_INVALID_CONFIG);
+    assert_int_equal(check("remote.copy.lag.ms", " 0 "), 0);
+    assert_int_equal(check("remote.copy.lag.ms", "1"), ERR_INVALID_CONFIG);
     assert_int_equal(check("preallocate", "FALSE"), 0);
     assert_int_equal(check("preallocate", "true"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("min.cleanable.dirty.ratio", "5e-1"), 0);
-    assert_int_equal(check("min.cleanable.dirty.ratio", "0.6"), ERR_INVALID_CONFIG);
     assert_int_equal(check("compression.type", "producer"), 0);
     assert_int_equal(check("compression.type", "zstd"), ERR_INVALID_CONFIG);
     assert_int_equal(check("leader.replication.throttled.replicas", "  "), 0);
     assert_int_equal(check("leader.replication.throttled.replicas", "*"), ERR_INVALID_CONFIG);
+}
+
+TEST(a_topic_may_be_compacted)
+{
+    struct topic_settings settings;
+    topic_settings_defaults(&settings);
+    static const struct {
+        const char *value;
+        int policy;
+    } policies[] = { { "compact", CLEANUP_COMPACT },
+                     { "delete , compact", CLEANUP_COMPACT | CLEANUP_DELETE },
+                     { " delete ", CLEANUP_DELETE },
+                     { "delete,delete", CLEANUP_DELETE } };
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        assert_int_equal(topic_settings_set(&settings, STR_LITERAL("cleanup.policy"),
+                                            str_from(policies[i].value)),
+                         0);
+        assert_int_equal(settings.cleanup_policy, policies[i].policy);
+    }
+    assert_true(settings.min_cleanable_dirty_ratio == 0.5);
+    assert_int_equal(topic_settings_set(&settings, STR_LITERAL("min.cleanable.dirty.ratio"),
+                                        STR_LITERAL("2.5e-1")),
+                     0);
+    assert_true(settings.min_cleanable_dirty_ratio == 0.25);
+    assert_int_equal(check("min.cleanable.dirty.ratio", "1.1"), ERR_INVALID_CONFIG);
+    assert_int_equal(
+        topic_settings_set(&settings, STR_LITERAL("delete.retention.ms"), STR_LITERAL("7")), 0);
+    assert_int_equal(settings.delete_retention_ms, 7);
+    assert_int_equal(settings.min_compaction_lag_ms, 0);
+    assert_int_equal(settings.max_compaction_lag_ms, INT64_MAX);
 }
 
 TEST(numbers_are_read_as_java_reads_them)
@@ -125,8 +151,8 @@ TEST(a_refusal_says_why)
     assert_string_equal(why("cleanup.policy", "keep"),
                         "cleanup.policy cannot be \"keep\"; it knows delete compact");
     assert_string_equal(
-        why("cleanup.policy", "compact"),
-        "cleanup.policy cannot be changed in this version; its value is \"delete\"");
+        why("compression.type", "zstd"),
+        "compression.type cannot be changed in this version; its value is \"producer\"");
     assert_string_equal(why("preallocate", "yes"),
                         "preallocate must be of type boolean, not \"yes\"");
 }
