@@ -62,6 +62,7 @@ struct data_dir {
     pthread_mutex_t lock;       /* For these. */
     struct map partitions;      /* Of struct partition_offsets, by name and number. */
     bool is_changed[KIND_COUNT];
+    bool has_forgotten; /* The files may name logs that are no more. */
 };
 
 /* ---- checkpoints */
@@ -187,10 +188,45 @@ int data_dir_write_checkpoints(struct data_dir *dir)
     int err = 0;
 
     pthread_mutex_lock(&dir->write_lock);
+    pthread_mutex_lock(&dir->lock);
+    bool has_forgotten = dir->has_forgotten;
+    dir->has_forgotten = false;
+    pthread_mutex_unlock(&dir->lock);
     for (int kind = 0; kind < KIND_COUNT && err == 0; kind++)
         err = write_checkpoint(dir, (enum checkpoint_kind)kind);
+    if (err != 0 && has_forgotten) {
+        pthread_mutex_lock(&dir->lock);
+        dir->has_forgotten = true;
+        pthread_mutex_unlock(&dir->lock);
+    }
     pthread_mutex_unlock(&dir->write_lock);
     return err;
+}
+
+/* In memory. */
+static void forget(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    pthread_mutex_lock(&dir->lock);
+    for (int kind = 0; kind < KIND_COUNT; kind++)
+        set_offset(dir, (enum checkpoint_kind)kind, str_from(topic), partition, -1);
+    for (int kind = 0; kind < KIND_COUNT; kind++)
+        dir->has_forgotten = dir->has_forgotten || dir->is_changed[kind];
+    pthread_mutex_unlock(&dir->lock);
+}
+
+int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    int64_t offset;
+    bool is_known = false;
+
+    for (int kind = 0; kind < KIND_COUNT; kind++)
+        is_known = is_known ||
+                   data_dir_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, &offset);
+    if (is_known) forget(dir, topic, partition);
+    pthread_mutex_lock(&dir->lock);
+    bool has_forgotten = dir->has_forgotten;
+    pthread_mutex_unlock(&dir->lock);
+    return has_forgotten ? data_dir_write_checkpoints(dir) : 0;
 }
 
 struct checkpoint_reading {
@@ -712,8 +748,7 @@ static int put_away(struct data_dir *dir, const char *topic, int32_t partition, 
     if (err == 0) err = print_put_away(dir, topic, partition, suffix, to);
     if (err == 0) err = dir->fs->rename(dir->fs, from, to);
     if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
-    for (int kind = 0; kind < KIND_COUNT; kind++)
-        data_dir_set_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, -1);
+    forget(dir, topic, partition);
     return err;
 }
 

@@ -84,6 +84,10 @@ bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const 
 int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
                             int32_t partition, int64_t offset);
 
+/* A new log is to be made: what the checkpoints say of an earlier one of that name is forgotten, on disk,
+ * since it would be believed of the new one after a crash. Blocks if there is something to forget. */
+int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition);
+
 /* Replaces those of the files whose content changed. Blocks. Any thread; callers wait for each
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);

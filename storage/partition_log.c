@@ -140,12 +140,12 @@ static void leave_in_order(struct partition_log *log)
     if (log->failed == 0) {
         for (size_t i = 0; i < log->segment_count; i++)
             log_trim(log, log->segments[i]);
-        if (log->recovery_point != log->end_offset) log_finish_segment(active);
+        if (log->recovery_point != log->data_end) log_finish_segment(active);
     }
-    for (int i = 0; i < LOG_OLD_SNAPSHOTS && log->recovery_point == log->end_offset; i++)
-        if (log->old_snapshots[i] != log->end_offset)
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS && log->recovery_point == log->data_end; i++)
+        if (log->old_snapshots[i] != log->data_end)
             (void)log_remove_old_snapshot(log, log->old_snapshots[i]);
-    if (log->failed != 0 || log->recovery_point != log->end_offset) {
+    if (log->failed != 0 || log->recovery_point != log->data_end) {
         int64_t recovery_point = log->recovery_point < active->base_offset ? log->recovery_point
                                                                            : active->base_offset;
         data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,

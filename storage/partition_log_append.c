@@ -93,7 +93,7 @@ static void run_publish(struct run *run)
     active->size += run->bytes;
     active->top = active->newest;
     log->size_bytes += run->bytes;
-    log->end_offset = run->next_offset;
+    log->end_offset = log->data_end = run->next_offset;
     log->first_open_offset = producer_history_first_open(log->producers);
     segment_hint_appended(active, log->end_offset, active->size);
     pthread_mutex_unlock(&log->lock);
@@ -207,7 +207,7 @@ static int make_room(struct run *run, const struct record_batch *batch)
     if (!run->may_block) return ERR_NEEDS_IO;
     /* Where the one before ends, even if a replica's batch leaves a hole: by that the recovery knows that
      * nothing is missing between them. */
-    int64_t base_offset = log->end_offset;
+    int64_t base_offset = log->data_end;
     if (record_batch_last_offset(batch) - base_offset > INT32_MAX) base_offset = batch->base_offset;
     run_end(run);
     int err = log_roll(log, base_offset, run->now_ms);
@@ -390,8 +390,12 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
 /* Ends the active segment: its indexes are complete, and the producers of its end are remembered. */
 static int finish_segment(struct partition_log *log, struct segment *active, int64_t base_offset)
 {
+    int64_t snapshot;
     int err = log_finish_segment(active);
 
+    /* A snapshot that knew a batch which was refused would have its repeat acknowledged. */
+    if (err == 0 && log->producers_are_stale)
+        err = log_reload_producers(log, log->end_offset, &snapshot);
     if (err == 0) err = log_write_snapshot(log, base_offset);
     return err;
 }
@@ -415,6 +419,7 @@ int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
         active->is_closed = true;
     log->segments[log->segment_count++] = created;
     log->folder_is_dirty = true;
+    if (log->data_end < base_offset) log->data_end = base_offset;
     pthread_mutex_unlock(&log->lock);
     if (was_empty) { /* An empty one is replaced: offsets have made a jump. */
         err = segment_remove_files(log->fs, log->folder, active->base_offset, "");

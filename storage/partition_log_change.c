@@ -25,7 +25,11 @@ static int lower_recovery_point(struct partition_log *log, int64_t offset)
     err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
                                   offset);
     if (err == 0) err = data_dir_write_checkpoints(log->dir);
-    if (err == 0) log->recovery_point = offset;
+    if (err == 0)
+        log->recovery_point = offset;
+    else /* It stays as it is. */
+        data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                                log->recovery_point);
     return err;
 }
 
@@ -41,16 +45,20 @@ static size_t hide_segments(struct partition_log *log, size_t index)
     return count;
 }
 
+static void drop_hidden(struct partition_log *log, struct segment **hidden, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        log_drop_segment(log, hidden[i]);
+}
+
 static int remove_hidden(struct partition_log *log, struct segment **hidden, size_t count)
 {
     int err = 0;
 
     /* From the end, so that what a crash leaves is a log without a gap. */
-    for (size_t i = count; i > 0; i--) {
-        struct segment *segment = hidden[i - 1];
-        if (err == 0) err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
-        log_drop_segment(log, segment);
-    }
+    for (size_t i = count; i > 0 && err == 0; i--)
+        err = segment_remove_files(log->fs, log->folder, hidden[i - 1]->base_offset, "");
+    drop_hidden(log, hidden, count);
     return err;
 }
 
@@ -86,13 +94,22 @@ static int find_top_again(struct partition_log *log, struct segment *active)
     /* As if there were something behind: only then is it looked for. */
     int64_t end_offset = view.end_offset;
     view.end_offset = INT64_MAX;
-    int err = segment_find_top(&view, end_offset, &top);
+    int err = segment_find_top(&view, view.segment->base_offset, end_offset, &top);
     segment_release(view.segment);
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);
     active->top = active->newest = top;
     pthread_mutex_unlock(&log->lock);
     return 0;
+}
+
+/* The recovery point is where the log was cut: closed there, the segment is trusted with its indexes. */
+static int sync_cut_indexes(struct segment *active)
+{
+    int err = log_finish_segment(active);
+
+    if (err == 0) err = segment_write_indexes(active, true);
+    return err == ERR_NO_SPACE ? 0 : err; /* They are in memory. */
 }
 
 static int cut_active(struct partition_log *log, int64_t offset, int64_t position)
@@ -105,13 +122,14 @@ static int cut_active(struct partition_log *log, int64_t offset, int64_t positio
     data_dir_give_reserve(log->dir, active->reserve_taken);
     active->reserve_taken = 0;
     if (position == 0) active->first_timestamp = SEGMENT_TIME_UNKNOWN;
-    return find_top_again(log, active);
+    err = find_top_again(log, active);
+    return err != 0 ? err : sync_cut_indexes(active);
 }
 
 static int truncate_locked(struct partition_log *log, int64_t offset)
 {
     struct segment_view view;
-    int64_t position;
+    int64_t position, data_end;
     size_t hidden_count = 0;
     size_t index = log_segment_at(log, offset);
 
@@ -119,13 +137,15 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     log_view(log, index, true, &view);
     pthread_mutex_unlock(&log->lock);
     int err = segment_find_position(&view, offset, &position);
-    if (err == 0) err = lower_recovery_point(log, offset);
+    if (err == 0) err = segment_find_end(view.segment, position, &data_end);
+    if (err == 0) err = lower_recovery_point(log, data_end);
     segment_release(view.segment);
     if (err != 0)
         return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err : log_fail(log, err, "truncating");
 
     publish_cut(log, index, offset, position, &hidden_count);
     err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
+    log->data_end = data_end;
     if (err == 0) err = cut_active(log, offset, position);
     if (err == 0) err = log_remove_snapshots(log, -1, offset);
     /* Otherwise an epoch that was cut off could seem to be one without records. That does no more harm than
@@ -137,10 +157,11 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
 
-static int restart_locked(struct partition_log *log, int64_t offset)
+/* The start is raised before anything is gone, so that whatever a crash leaves below it is not wanted. The
+ * recovery point goes no higher than it was: what is left of the old files is not trusted. */
+static int announce_restart(struct partition_log *log, int64_t offset)
 {
-    struct segment *created = NULL;
-    size_t hidden_count;
+    int64_t recovery_point = log->recovery_point < offset ? log->recovery_point : offset;
 
     int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
                                       offset);
@@ -148,12 +169,29 @@ static int restart_locked(struct partition_log *log, int64_t offset)
         err = data_dir_set_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition, -1);
     if (err == 0)
         err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
-                                      log->partition, offset);
+                                      log->partition, recovery_point);
     if (err == 0) err = data_dir_write_checkpoints(log->dir);
+    if (err == 0) {
+        log->recovery_point = recovery_point;
+        return 0;
+    }
+    /* The log goes on as it is: nobody may write down later that it has begun anew. */
+    data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
+                            log->start_offset);
+    data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                            log->recovery_point);
+    return err;
+}
+
+static int restart_locked(struct partition_log *log, int64_t offset)
+{
+    struct segment *created = NULL;
+    size_t hidden_count;
+
+    int err = announce_restart(log, offset);
     if (err != 0)
         return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err
                                                            : log_fail(log, err, "beginning anew");
-    log->recovery_point = offset;
 
     /* The old files first: the new segment may have the name of one of them. Until there is a new
      * segment, readers find the last old one, cut to nothing. */
@@ -167,7 +205,14 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     log->segments[log->segment_count - 1] = first;
     hidden_count = hide_segments(log, 1);
     pthread_mutex_unlock(&log->lock);
-    err = remove_hidden(log, &log->segments[1], hidden_count);
+    /* Snapshots of the old log must not outlive it, or they would be believed of the new one. */
+    err = log_remove_snapshots(log, -1, -1);
+    if (err == 0) err = log_write_batches(log, &(struct buffer){ 0 });
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0)
+        err = remove_hidden(log, &log->segments[1], hidden_count);
+    else
+        drop_hidden(log, &log->segments[1], hidden_count);
     if (err == 0) err = segment_remove_files(log->fs, log->folder, last->base_offset, "");
     if (err == 0) err = segment_create(&created, log->shared, offset, clock_wall_ms(log->clock));
     if (err == 0) {
@@ -176,11 +221,17 @@ static int restart_locked(struct partition_log *log, int64_t offset)
         log->folder_is_dirty = true;
         pthread_mutex_unlock(&log->lock);
         log_drop_segment(log, last);
-        err = log_remove_snapshots(log, -1, -1);
-        if (err == 0) err = log_write_batches(log, &(struct buffer){ 0 });
     }
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_after_cut(log, offset);
+    if (err == 0)
+        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, offset);
+    if (err == 0) err = data_dir_write_checkpoints(log->dir);
+    if (err == ERR_NO_SPACE) err = 0; /* Lower is right, too. */
+    if (err == 0) {
+        log->recovery_point = log->data_end = offset;
+        err = log_reload_after_cut(log, offset);
+    }
     return err == 0 ? 0 : log_fail(log, err, "beginning anew");
 }
 

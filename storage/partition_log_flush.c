@@ -302,11 +302,13 @@ static int note_snapshot(struct partition_log *log, int64_t offset)
 
 /* ---- checkpoints */
 
+/* ---- checkpoints */
+
 /* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again. */
 static bool is_at_rest(const struct partition_log *log)
 {
-    if (log->recovery_point != log->end_offset || log->epochs_are_dirty) return false;
-    return log->size_bytes == 0 || (log->snapshot_offset == log->end_offset && !log->is_new);
+    if (log->recovery_point != log->data_end || log->epochs_are_dirty) return false;
+    return log->size_bytes == 0 || (log->snapshot_offset == log->data_end && !log->is_new);
 }
 
 /* Nothing was appended since the last checkpoint: gives up what an active partition has. */
@@ -347,7 +349,7 @@ int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpo
         err = producer_history_write_batches(log->producers, &checkpoint->batches, &with_batches);
     if (with_batches == 0) buffer_close(&checkpoint->batches);
     if (err == 0) {
-        checkpoint->offset = log->end_offset;
+        checkpoint->offset = log->data_end;
         checkpoint->segment_base = active->base_offset;
         checkpoint->truncations = log->truncations;
     } else {

@@ -35,6 +35,7 @@ struct partition_log {
     /* The writer's. */
     struct producer_history *producers;
     int64_t producer_expiration_ms;
+    int64_t data_end; /* Behind the last batch; lower than the end after a cut into a gap. */
     bool producers_are_stale; /* They know of batches that were not written: read them again. */
     struct ended_transactions replayed; /* Takes the place of `ended` when a replay is done. */
     int64_t
@@ -69,6 +70,7 @@ struct partition_log {
     unsigned truncations; /* Counts those at the end only. Changed under both locks. */
     struct epoch_history epochs;
     bool epochs_are_dirty;
+    int64_t epochs_known_from;     /* While it is opened: from here on the file has them. */
     int64_t swap_from, swap_below; /* Segments with bases between them are being replaced. */
     pthread_cond_t swapped;
     bool has_unused_epoch; /* The last one has no record yet: not worth a write of its own. */

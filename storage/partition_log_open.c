@@ -118,6 +118,20 @@ static int look_into_folder(struct partition_log *log, struct content *content)
     return err;
 }
 
+/* Where the segment of an index without a log ended. */
+static int64_t lost_end(const struct partition_log *log, const struct content *content,
+                        int64_t base)
+{
+    const struct offsets *lists[] = { &content->logs, &content->indexes };
+    int64_t end = log->recovery_point > base ? log->recovery_point : INT64_MAX;
+
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->count; i++)
+            if (lists[list]->values[i] > base && lists[list]->values[i] < end)
+                end = lists[list]->values[i];
+    return end;
+}
+
 /* An index in the middle of what is on disk without its log: the log is lost. In front it is so, too, or
  * is what a crash of Kafka left of a removed segment; behind it is of one that was never used. */
 static int find_lost_segment(const struct partition_log *log, const struct content *content)
@@ -131,12 +145,32 @@ static int find_lost_segment(const struct partition_log *log, const struct conte
                   "%s/%020" PRId64 ".log is missing: offsets begin at %" PRId64, log->folder, base,
                   logs->values[0]);
         if (base <= logs->values[0] || base >= log->recovery_point ||
-            bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
+            bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL ||
+            lost_end(log, content, base) <= log->start_offset) /* It is not wanted any more. */
             continue;
         trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is missing", log->folder, base);
         return ERR_CORRUPT_MESSAGE;
     }
     return 0;
+}
+
+/* Indexes of segments that came to nothing when the process ended. Once the recovery point has passed them
+ * they would look like those of a lost segment. */
+static int remove_unused_indexes(struct partition_log *log, const struct content *content)
+{
+    const struct offsets *logs = &content->logs;
+    int err = 0;
+
+    for (size_t i = 0; i < content->indexes.count && err == 0; i++) {
+        int64_t base = content->indexes.values[i];
+        if (base < log->recovery_point ||
+            (logs->count > 0 &&
+             (base < logs->values[0] ||
+              bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)))
+            continue;
+        err = segment_remove_files(log->fs, log->folder, base, "");
+    }
+    return err;
 }
 
 /* ---- partition.metadata */
@@ -231,7 +265,7 @@ static int create_first_segment(struct partition_log *log)
                              clock_wall_ms(log->clock));
     if (err != 0) return err;
     log->segment_count = 1;
-    log->end_offset = log->flushed_offset = log->start_offset;
+    log->end_offset = log->data_end = log->flushed_offset = log->start_offset;
     log->folder_is_dirty = true;
     return 0;
 }
@@ -279,12 +313,18 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     return log;
 }
 
+/* Checkpoints of a log that was there before say nothing about a new one: they go first, so that no crash
+ * leaves the one with the other. */
 static int make_folder(struct partition_log *log)
 {
-    int err = log->fs->make_folder(log->fs, log->folder);
+    bool exists = false;
 
+    int err = log->fs->exists(log->fs, log->folder, &exists);
+    if (err != 0 || exists) return err;
+    err = data_dir_forget(log->dir, log->topic, log->partition);
+    if (err == 0) err = log->fs->make_folder(log->fs, log->folder);
     log->is_new = err == 0;
-    return err == ERR_EXISTS ? 0 : err;
+    return err;
 }
 
 /* The checkpoints' word, as far as the files bear it out. */
@@ -303,8 +343,9 @@ static int open_content(struct partition_log *log, const struct content *content
                         int64_t cut_only_from, struct partition_log_recovery *recovery,
                         bool *indexes_are_lost)
 {
-    if (content->logs.count == 0) return create_first_segment(log);
     int err = find_lost_segment(log, content);
+    if (err == 0) err = remove_unused_indexes(log, content);
+    if (err == 0 && content->logs.count == 0) return create_first_segment(log);
     if (err == 0)
         err = log_open_segments(log, content->logs.values, content->logs.count, cut_only_from,
                                 recovery, indexes_are_lost);
@@ -316,16 +357,22 @@ static int open_content(struct partition_log *log, const struct content *content
 /* A checkpoint ahead of what is there: (1) does not hold for what is missing. */
 static int check_end(struct partition_log *log, int64_t cut_only_from)
 {
+    bool is_ahead = false;
+
     if (log->recovery_point > log->end_offset) {
         trace(TRACE_ERROR, "storage",
               "%s: ends at offset %" PRId64 ", but was on disk up to %" PRId64
               ": what lay between is lost",
               log->folder, log->end_offset, log->recovery_point);
         log->recovery_point = log->end_offset;
+        is_ahead = true;
     }
     if (log->end_offset < cut_only_from) return ERR_CORRUPT_MESSAGE;
-    return data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
-                                   log->recovery_point);
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, log->recovery_point);
+    /* What is appended below it must not be believed after a crash. */
+    if (err == 0 && is_ahead) err = data_dir_write_checkpoints(log->dir);
+    return err;
 }
 
 /* As Kafka does, those are kept at which a segment begins, and the newest ones. */
@@ -367,13 +414,10 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
     return err;
 }
 
-/* A folder that was made just now. Checkpoints of a log that was there before say nothing about it. */
+/* A folder that was made just now. */
 static int open_new(struct partition_log *log, int64_t cut_only_from)
 {
-    log->start_offset = log->recovery_point = 0;
-    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_LOG_START, log->topic, log->partition,
-                                      -1);
-    if (err == 0) err = create_first_segment(log);
+    int err = create_first_segment(log);
     if (err == 0) err = check_end(log, cut_only_from);
     return err;
 }

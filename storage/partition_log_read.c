@@ -115,7 +115,8 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
 
 struct search {
     int64_t timestamp;
-    int64_t newer_than; /* Only segments whose newest record is newer are of interest. */
+    int64_t newer_than;  /* Only segments whose newest record is newer are of interest. */
+    int64_t from_offset; /* The log's start, which may lie in the middle of a segment. */
     int64_t below_offset;
     struct log_position position;
     struct segment_top top; /* The best so far, */
@@ -135,7 +136,8 @@ static int look_for_timestamp(struct search *search, const struct segment_view *
 {
     struct segment_record record = { -1, -1, -1 };
 
-    int err = segment_find_timestamp(view, search->timestamp, search->below_offset, &record);
+    int err = segment_find_timestamp(view, search->timestamp, search->from_offset,
+                                     search->below_offset, &record);
     if (err == 0 && record.offset >= 0) {
         search->position = (struct log_position){ record.offset, record.timestamp,
                                                   record.leader_epoch };
@@ -149,7 +151,7 @@ static int look_for_top(struct search *search, const struct segment_view *view, 
     struct segment_top top = { -1, -1 };
 
     (void)done;
-    int err = segment_find_top(view, search->below_offset, &top);
+    int err = segment_find_top(view, search->from_offset, search->below_offset, &top);
     if (err == 0 && top.timestamp > search->top.timestamp) {
         search->top = top;
         search->newer_than = top.timestamp;
@@ -163,7 +165,7 @@ static int look_for_top(struct search *search, const struct segment_view *view, 
 static bool next_of_interest(struct partition_log *log, const struct search *search, bool may_block,
                              int64_t *behind, struct segment_view *view)
 {
-    size_t index = log_segment_at(log, *behind);
+    size_t index = log_segment_at(log, *behind < log->start_offset ? log->start_offset : *behind);
 
     while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
         index++;
@@ -180,8 +182,8 @@ static bool next_of_interest(struct partition_log *log, const struct search *sea
     return index < log->segment_count;
 }
 
-/* Shows `look` every segment with a base below search->below_offset that is of interest, in order, until
- * it returns other than 0 or *done. ERR_BUSY if the log was cut meanwhile. */
+/* Shows `look` every segment from the log's start on, with a base below search->below_offset, that is of
+ * interest, in order, until it returns other than 0 or *done. ERR_BUSY if the log was cut meanwhile. */
 static int search_segments(struct partition_log *log, struct search *search, bool may_block,
                            int (*look)(struct search *search, const struct segment_view *view,
                                        bool *done))
@@ -199,6 +201,7 @@ static int search_segments(struct partition_log *log, struct search *search, boo
             err = ERR_KAFKA_STORAGE_ERROR;
         else if (!is_first && cuts != log->cuts)
             err = ERR_BUSY;
+        search->from_offset = log->start_offset;
         bool has_more = err == 0 && next_of_interest(log, search, may_block, &behind, &view);
         if (view.segment != NULL) err = log_await_swap(log, view.segment->base_offset, may_block);
         cuts = log->cuts;
@@ -254,7 +257,8 @@ static int find_top_record(struct partition_log *log, struct search *search, boo
     if (err != 0) return err;
     err = load_top(log, &view);
     if (err == 0)
-        err = segment_find_timestamp(&view, search->top.timestamp, search->below_offset, &record);
+        err = segment_find_timestamp(&view, search->top.timestamp, search->from_offset,
+                                     search->below_offset, &record);
     if (err != 0) err = explain(log, cuts, err);
     segment_release(view.segment);
     if (err == 0)

@@ -150,6 +150,16 @@ static int check_indexes(struct recovering *recovering, struct segment *segment,
     return segment_reset_indexes(segment);
 }
 
+/* Below the recovery point they are believed from now on, so a power cut may not take a part of them. */
+static int sync_rebuilt(struct partition_log *log, struct segment *segment)
+{
+    int err = segment_write_indexes(segment, true);
+
+    segment_let_go(segment);
+    if (err == ERR_NO_SPACE) return 0; /* As in complete_indexes(). */
+    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
+}
+
 /* By (1): only what is missing beside the log is made again. `end` is where the next one begins. What
  * lies below the start is not missed: a crash while the log began anew may leave it, in any state. */
 static int trust_segment(struct recovering *recovering, struct segment *segment, int64_t end,
@@ -167,7 +177,8 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
     int err = check_indexes(recovering, segment, is_clean, &indexes_are_good);
     if (err != 0) return err;
     segment->flushed_size = segment->size;
-    segment->indexes_are_flushed = indexes_are_good;
+    /* Those of the active one will change until it is closed. */
+    segment->indexes_are_flushed = indexes_are_good && segment != log_active(recovering->log);
     if (indexes_are_good) return 0;
     recovering->recovery->indexes_rebuilt++;
     int64_t next_offset = recovering->next_offset;
@@ -176,7 +187,8 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
     if (err == 0 && scan.is_bad)
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".log is damaged at position %" PRId64,
               log->folder, segment->base_offset, scan.end);
-    return err != 0 ? err : complete_indexes(segment);
+    if (err == 0) err = complete_indexes(segment);
+    return err != 0 ? err : sync_rebuilt(recovering->log, segment);
 }
 
 static int sync_segment(struct partition_log *log, struct segment *segment)
@@ -318,6 +330,13 @@ static bool is_in_order_as_it_is(const struct partition_log *log)
            (log->recovery_point == active->base_offset) == (active->size == 0);
 }
 
+static bool has_data(const struct partition_log *log)
+{
+    for (size_t i = 0; i < log->segment_count; i++)
+        if (log->segments[i]->size > 0) return true;
+    return false;
+}
+
 static int bring_in_order(struct recovering *recovering, const bool *indexes_are_lost)
 {
     struct partition_log *log = recovering->log;
@@ -335,13 +354,12 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
             err = recover_segment(recovering, i, !indexes_are_lost[i]);
         }
     }
-    log->end_offset = log->flushed_offset = recovering->next_offset;
+    log->end_offset = log->data_end = log->flushed_offset = recovering->next_offset;
     /* What lies above the last checkpoint is on disk now, but perhaps not the names that lead to it: the
-     * first flush sees to that. */
-    if (!is_clean && (log->end_offset > log->recovery_point || log->recovery_point == 0)) {
-        log->is_new = true;
-        if (log->flushed_offset > log->recovery_point) log->flushed_offset = log->recovery_point;
-    }
+     * first flush sees to that. A log without data may never have been flushed. */
+    bool is_above = !is_clean && log->end_offset > log->recovery_point;
+    log->is_new = is_above || log->recovery_point == 0 || !has_data(log);
+    if (is_above) log->flushed_offset = log->recovery_point;
     return err;
 }
 

@@ -79,6 +79,31 @@ static int add_epoch(struct partition_log *log, const struct record_batch *batch
     return err;
 }
 
+static int add_forgotten_epoch(struct partition_log *log, const struct record_batch *batch)
+{
+    return batch->base_offset >= log->epochs_known_from ? ERR_CANCELED : add_epoch(log, batch);
+}
+
+/* Epochs from where the log begins up to the first one that the file knows: the log's start was raised, and a
+ * crash has taken it back, but not the file. */
+static int add_forgotten_epochs(struct partition_log *log, int64_t *bytes_read)
+{
+    struct epoch_history known = log->epochs;
+
+    epoch_history_init(&log->epochs);
+    log->epochs_known_from = known.starts[0].start_offset;
+    int err = log_walk_headers(log, log->start_offset, add_forgotten_epoch, bytes_read);
+    if (err == ERR_CANCELED) err = 0;
+    for (size_t i = 0; i < known.count && err == 0; i++) {
+        err = epoch_history_reserve(&log->epochs);
+        if (err == 0)
+            epoch_history_begin(&log->epochs, known.starts[i].epoch, known.starts[i].start_offset);
+    }
+    epoch_history_close(&known);
+    log->epochs_are_dirty = true;
+    return err;
+}
+
 int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
 {
     int64_t recovery_point = log->recovery_point;
@@ -94,6 +119,9 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
         recovery_point = 0;
         err = 0;
     }
+    if (err == 0 && !data_dir_was_clean(log->dir) && log->epochs.count > 0 &&
+        log->epochs.starts[0].start_offset > log->start_offset)
+        err = add_forgotten_epochs(log, bytes_read);
     if (err != 0) return err;
     /* The file may know of an end that a truncation took away. */
     if (recovery_point < log->end_offset && epoch_history_truncate(&log->epochs, recovery_point))

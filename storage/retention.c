@@ -82,7 +82,13 @@ static int remove_first(struct partition_log *log, int64_t now_ms)
     struct segment *segment = log->segments[0];
     int64_t start_offset = log->segments[1]->base_offset;
 
-    int err = log_remember_removed(log, segment->base_offset,
+    int err = 0;
+
+    /* What came before is on disk first, whatever the file system does first: a removal that outlived an
+     * earlier one would leave a gap, one that outlived the roll no segment. */
+    if (log->folder_is_dirty) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0)
+        err = log_remember_removed(log, segment->base_offset,
                                    plus_capped(now_ms, log->settings.file_delete_delay_ms));
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);

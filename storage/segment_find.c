@@ -203,9 +203,45 @@ int segment_find_position(const struct segment_view *view, int64_t offset, int64
     return 0;
 }
 
+static int find_end(const struct segment_view *view, int fd, int64_t *end_offset)
+{
+    struct offset_index_entry entry = { -1, 0 };
+    struct record_batch batch;
+    struct batch_scan scan;
+    int64_t position;
+
+    int err = view->size > 0 ? index_find(view, INT64_MAX, INT64_MAX, &entry) : 0;
+    if (err != 0) return err;
+    *end_offset = view->segment->base_offset;
+    batch_scan_init(&scan, view->segment->folder->fs, fd, entry.position, view->size, true);
+    if (entry.position > 0 && check_entry(&scan, &entry) != 0) scan.position = 0;
+    while ((err = batch_scan_next(&scan, &batch, &position)) == 0)
+        *end_offset = record_batch_last_offset(&batch) + 1;
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+int segment_find_end(struct segment *segment, int64_t position, int64_t *end_offset)
+{
+    struct segment_view view = { .segment = segment, .size = position, .may_block = true };
+    int64_t found;
+    int fd;
+    int err = segment_pin(segment, true, &fd);
+
+    if (err != 0) return err;
+    err = find_end(&view, fd, &found);
+    segment_unpin(segment);
+    if (err == 0) *end_offset = found;
+    return err;
+}
+
+/* Which records of a batch are looked at. */
+struct record_range {
+    int64_t from_offset, below_offset;
+};
+
 /* The first record of a batch in memory that is not older than `timestamp` and lies in range. */
-static int find_record(const struct record_batch *batch, int64_t timestamp, int64_t below_offset,
-                       struct segment_record *found)
+static int find_record(const struct record_batch *batch, int64_t timestamp,
+                       const struct record_range *range, struct segment_record *found)
 {
     struct record_walk *walk = NULL;
     struct record record;
@@ -213,8 +249,8 @@ static int find_record(const struct record_batch *batch, int64_t timestamp, int6
     int err = record_walk_open(&walk, batch, INT64_MAX);
     while (err == 0) {
         err = record_walk_next(walk, &record);
-        if (err == 0 && record.offset >= below_offset) err = ERR_NOT_FOUND;
-        if (err == 0 && record.timestamp >= timestamp) {
+        if (err == 0 && record.offset >= range->below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && record.offset >= range->from_offset && record.timestamp >= timestamp) {
             *found = (struct segment_record){ record.offset, record.timestamp,
                                               batch->leader_epoch };
             break;
@@ -227,15 +263,17 @@ static int find_record(const struct record_batch *batch, int64_t timestamp, int6
 /* The same for one in the file. */
 static int find_record_at(const struct segment_view *view, int fd,
                           const struct record_batch *header, int64_t position, int64_t timestamp,
-                          int64_t below_offset, struct segment_record *found)
+                          const struct record_range *range, struct segment_record *found)
 {
     struct fs *fs = view->segment->folder->fs;
     struct record_batch batch = *header;
     size_t got = 0;
 
     if (batch.attributes & BATCH_LOG_APPEND_TIME) {
-        *found = (struct segment_record){ batch.base_offset, batch.max_timestamp,
-                                          batch.leader_epoch };
+        *found = (struct segment_record){ batch.base_offset > range->from_offset
+                                              ? batch.base_offset
+                                              : range->from_offset,
+                                          batch.max_timestamp, batch.leader_epoch };
         return 0;
     }
     if (!view->may_block &&
@@ -247,7 +285,7 @@ static int find_record_at(const struct segment_view *view, int fd,
                               : fs->read_nowait(fs, fd, data, batch.size, position, &got);
     if (err == 0 && got < batch.size) err = ERR_CORRUPT_MESSAGE;
     batch.data = data;
-    if (err == 0) err = find_record(&batch, timestamp, below_offset, found);
+    if (err == 0) err = find_record(&batch, timestamp, range, found);
     mem_free(data);
     return err;
 }
@@ -266,7 +304,7 @@ static int time_find(const struct segment_view *view, int64_t timestamp, int64_t
 }
 
 static int find_timestamp(const struct segment_view *view, int fd, int64_t timestamp,
-                          int64_t below_offset, struct segment_record *record)
+                          const struct record_range *range, struct segment_record *record)
 {
     struct segment_record found = { -1, -1, -1 };
     struct time_index_entry entry;
@@ -278,12 +316,12 @@ static int find_timestamp(const struct segment_view *view, int fd, int64_t times
     int err = time_find(view, timestamp, INT64_MAX, &entry);
     if (err != 0) return err;
     batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
-    err = seek(view, &scan, entry.offset);
+    err = seek(view, &scan, entry.offset > range->from_offset ? entry.offset : range->from_offset);
     while (err == 0 && found.offset < 0) {
         err = batch_scan_next(&scan, &batch, &position);
-        if (err == 0 && batch.base_offset >= below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && batch.base_offset >= range->below_offset) err = ERR_NOT_FOUND;
         if (err == 0 && batch.max_timestamp >= timestamp)
-            err = find_record_at(view, fd, &batch, position, timestamp, below_offset, &found);
+            err = find_record_at(view, fd, &batch, position, timestamp, range, &found);
     }
     if (err == 0 || err == ERR_NOT_FOUND) {
         *record = found;
@@ -292,15 +330,50 @@ static int find_timestamp(const struct segment_view *view, int fd, int64_t times
     return err;
 }
 
-int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
-                           struct segment_record *record)
+int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t from_offset,
+                           int64_t below_offset, struct segment_record *record)
 {
+    struct record_range range = { from_offset, below_offset };
     int fd;
     int err = segment_pin(view->segment, view->may_block, &fd);
 
     if (err != 0) return err;
-    err = find_timestamp(view, fd, timestamp, below_offset, record);
+    err = find_timestamp(view, fd, timestamp, &range, record);
     segment_unpin(view->segment);
+    return err;
+}
+
+/* Of a segment in whose middle the log begins: what its time index says is of records that are gone. The
+ * times of the first batch may be, too: its records are asked, from the oldest time on. */
+static int find_top_from(const struct segment_view *view, int fd, int64_t from_offset,
+                         int64_t below_offset, struct segment_top *top)
+{
+    struct record_range range = { from_offset, below_offset };
+    struct segment_top found = { -1, -1 };
+    struct record_batch batch;
+    struct batch_scan scan;
+    int64_t position;
+
+    batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
+    int err = seek(view, &scan, from_offset);
+    while (err == 0) {
+        struct segment_record record = { -1, 0, -1 };
+        err = batch_scan_next(&scan, &batch, &position);
+        if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;
+        if (err == 0 && batch.base_offset >= from_offset && batch.max_timestamp > found.timestamp)
+            found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
+        while (err == 0 && batch.base_offset < from_offset &&
+               batch.max_timestamp > found.timestamp) {
+            record.offset = -1;
+            err = find_record_at(view, fd, &batch, position, found.timestamp + 1, &range, &record);
+            if (err != 0 || record.offset < 0) break;
+            found = (struct segment_top){ record.timestamp, record_batch_last_offset(&batch) };
+        }
+    }
+    if (err == ERR_NOT_FOUND) {
+        *top = found;
+        err = 0;
+    }
     return err;
 }
 
@@ -333,17 +406,20 @@ static int find_top(const struct segment_view *view, int fd, int64_t below_offse
     return err;
 }
 
-int segment_find_top(const struct segment_view *view, int64_t below_offset, struct segment_top *top)
+int segment_find_top(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
+                     struct segment_top *top)
 {
+    bool is_whole = from_offset <= view->segment->base_offset;
     int fd;
 
-    if (below_offset >= view->end_offset) {
+    if (is_whole && below_offset >= view->end_offset) {
         *top = view->top;
         return 0;
     }
     int err = segment_pin(view->segment, view->may_block, &fd);
     if (err != 0) return err;
-    err = find_top(view, fd, below_offset, top);
+    err = is_whole ? find_top(view, fd, below_offset, top)
+                   : find_top_from(view, fd, from_offset, below_offset, top);
     segment_unpin(view->segment);
     return err;
 }

@@ -34,18 +34,23 @@ int segment_find(const struct segment_view *view, int64_t from_offset, int64_t b
 /* The position of the first batch that ends at or above `offset`; view->size if there is none. */
 int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position);
 
+/* The offset behind the last batch in front of `position`, where a batch ends; the segment's base offset
+ * if there is none. Blocks. */
+int segment_find_end(struct segment *segment, int64_t position, int64_t *end_offset);
+
 struct segment_record {
     int64_t offset; /* -1: none such. */
     int64_t timestamp;
     int32_t leader_epoch;
 };
 
-/* The first record at or after `timestamp`, below `below_offset`. */
-int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t below_offset,
-                           struct segment_record *record);
+/* The first record at or after `timestamp` among those from `from_offset` on and below `below_offset`. */
+int segment_find_timestamp(const struct segment_view *view, int64_t timestamp, int64_t from_offset,
+                           int64_t below_offset, struct segment_record *record);
 
-/* Where the largest timestamp below `below_offset` is: top of the whole or of a part of it. */
-int segment_find_top(const struct segment_view *view, int64_t below_offset,
+/* Where the largest timestamp from `from_offset` on and below `below_offset` is: top of the whole or of
+ * a part of it. */
+int segment_find_top(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
                      struct segment_top *top);
 
 #endif

@@ -69,8 +69,9 @@ int txn_index_read_entry(const uint8_t from[TXN_INDEX_ENTRY_SIZE],
         .last_offset = load_i64(from + 18),
         .last_stable_offset = load_i64(from + 26),
     };
+    /* A transaction has a record in front of its marker: so zeros are no entry. */
     bool is_good = load_i16(from) == ENTRY_VERSION && aborted->producer_id >= 0 &&
-                   aborted->first_offset >= 0 && aborted->first_offset <= aborted->last_offset &&
+                   aborted->first_offset >= 0 && aborted->first_offset < aborted->last_offset &&
                    aborted->last_offset < INT64_MAX && aborted->last_stable_offset >= 0 &&
                    aborted->last_stable_offset <= aborted->last_offset + 1;
     return is_good ? 0 : ERR_CORRUPT_MESSAGE;
