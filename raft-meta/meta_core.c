@@ -274,8 +274,11 @@ struct core_peer *core_peer(struct meta_core *core, int32_t node_id)
 {
     for (unsigned i = 0; i < core->peer_count; i++)
         if (core->peers[i].node_id == node_id) return &core->peers[i];
-    if (core->peer_count == META_MEMBERS_MAX) return NULL;
-    struct core_peer *peer = &core->peers[core->peer_count++];
+    struct core_peer *peer = NULL;
+    if (core->peer_count < META_MEMBERS_MAX) peer = &core->peers[core->peer_count++];
+    for (unsigned i = 0; peer == NULL && i < core->peer_count; i++) /* Of one that went. */
+        if (meta_raft_match_index(core->raft, core->peers[i].node_id) < 0) peer = &core->peers[i];
+    if (peer == NULL) return NULL;
     *peer = (struct core_peer){ .node_id = node_id, .heard_ms = INT64_MIN / 2 };
     return peer;
 }

@@ -20,6 +20,9 @@
  * takes well under a second. */
 #define SNAPSHOT_BYTES (20 << 20)
 
+/* So that its frame has a length in 31 bits. */
+#define MAX_IMAGE_BYTES (1 << 30)
+
 /* What an entry costs in the log beside its payload, about. */
 #define ENTRY_BYTES 90
 
@@ -187,7 +190,7 @@ static void taking_run(struct job *job)
     buffer_init(&image);
     meta_snapshot_encode(&taking->at, &taking->state, &taking->gone, &image);
     taking->err = image.failed ? ERR_NO_MEMORY : 0;
-    if (taking->err == 0 && image.length >= INT32_MAX) taking->err = ERR_LIMIT;
+    if (taking->err == 0 && image.length > MAX_IMAGE_BYTES) taking->err = ERR_LIMIT;
     if (taking->err == 0)
         taking->err = meta_snapshot_write(node_fs(node), node_folder(node), taking->at.index,
                                           (struct bytes){ image.data, (int32_t)image.length });
@@ -250,8 +253,8 @@ static int taking_begin(struct meta_node *node, const struct meta_core_snapshot 
     err = changes_add_all(&taking->gone, &node->gone_older);
     if (err == 0) err = changes_add_all(&taking->gone, &node->gone);
     if (err != 0) return err;
-    /* A folder of what was deleted before the last snapshot but one is gone, or will be found with the
-     * next start from one of those two. */
+    /* What was deleted before the last snapshot but one is no longer carried along: the pool was told of
+     * it two intervals ago. */
     struct meta_changes older = node->gone_older;
     node->gone_older = node->gone;
     node->gone = older;
@@ -323,30 +326,6 @@ static int incoming_check(struct meta_node *node, const struct meta_message *mes
     return 0;
 }
 
-void node_receive_snapshot(struct meta_node *node, const struct meta_message *message)
-{
-    int64_t now_ms = meta_node_now_ms(node);
-    bool is_news = meta_message_check(message) == 0 &&
-                   message->term >= meta_core_term(node->core) &&
-                   message->as.snapshot.index > meta_core_applied_index(node->core) &&
-                   !meta_core_is_installing(node->core);
-    int err = is_news ? incoming_check(node, message) : 0;
-    /* Before the core gives up what it has: a full disk, say, is no harm now. */
-    if (err == 0 && is_news)
-        err = meta_snapshot_write_ahead(node_fs(node), node_folder(node),
-                                        message->as.snapshot.image);
-    if (err == 0)
-        meta_core_receive(node->core, now_ms, message);
-    else if (err == ERR_IO)
-        node_fail(node, err);
-    else
-        trace(TRACE_WARN, "quorum", "%s: a snapshot of node %" PRId32 " is not taken: %s",
-              node_folder(node), message->from, error_text(err));
-    if (meta_node_failed(node) == 0 && meta_core_is_installing(node->core))
-        meta_core_snapshot_installed(node->core, now_ms);
-    incoming_forget(node);
-}
-
 /* What is another one in `after`: every topic that both have, since one cannot tell. */
 static int changes_between(struct meta_changes *changes, const struct meta_state *before,
                            const struct meta_state *after)
@@ -360,6 +339,64 @@ static int changes_between(struct meta_changes *changes, const struct meta_state
         if (meta_state_topic_by_id(before, &topic->id) == NULL)
             err = meta_changes_add(changes, NULL, topic);
     return err;
+}
+
+/* What this node may still have to give up when the snapshot is all that it remembers. */
+static int incoming_find_gone(struct meta_node *node)
+{
+    struct meta_changes changes;
+    meta_changes_init(&changes);
+    int err = changes_between(&changes, &node->state, &node->incoming);
+    for (unsigned i = 0; err == 0 && i < changes.count; i++)
+        if (changes.items[i].after == NULL)
+            err = meta_changes_add(&node->incoming_gone, changes.items[i].before, NULL);
+    if (err == 0) err = changes_add_all(&node->incoming_gone, &node->gone_older);
+    if (err == 0) err = changes_add_all(&node->incoming_gone, &node->gone);
+    meta_changes_close(&changes);
+    return err;
+}
+
+/* On the disk before the core gives up what it has: a full disk, say, is no harm now. */
+static int incoming_write(struct meta_node *node, const struct meta_message *message)
+{
+    struct meta_core_snapshot at = {
+        .index = message->as.snapshot.index,
+        .term = message->as.snapshot.last_term,
+        .members_index = message->as.snapshot.members_index,
+        .members = message->as.snapshot.members,
+    };
+    struct buffer image;
+    buffer_init(&image);
+    int err = incoming_find_gone(node);
+    if (err == 0) meta_snapshot_encode(&at, &node->incoming, &node->incoming_gone, &image);
+    if (err == 0 && image.failed) err = ERR_NO_MEMORY;
+    if (err == 0 && image.length > MAX_IMAGE_BYTES) err = ERR_LIMIT;
+    if (err == 0)
+        err = meta_snapshot_write_ahead(node_fs(node), node_folder(node),
+                                        (struct bytes){ image.data, (int32_t)image.length });
+    buffer_close(&image);
+    return err;
+}
+
+void node_receive_snapshot(struct meta_node *node, const struct meta_message *message)
+{
+    int64_t now_ms = meta_node_now_ms(node);
+    bool is_news = meta_message_check(message) == 0 &&
+                   message->term >= meta_core_term(node->core) &&
+                   message->as.snapshot.index > meta_core_applied_index(node->core) &&
+                   !meta_core_is_installing(node->core);
+    int err = is_news ? incoming_check(node, message) : 0;
+    if (err == 0 && is_news) err = incoming_write(node, message);
+    if (err == 0)
+        meta_core_receive(node->core, now_ms, message);
+    else if (err == ERR_IO)
+        node_fail(node, err);
+    else
+        trace(TRACE_WARN, "quorum", "%s: a snapshot of node %" PRId32 " is not taken: %s",
+              node_folder(node), message->from, error_text(err));
+    if (meta_node_failed(node) == 0 && meta_core_is_installing(node->core))
+        meta_core_snapshot_installed(node->core, now_ms);
+    incoming_forget(node);
 }
 
 /* What was deleted meanwhile is found by comparing, and goes into our own next snapshots, too. */

@@ -399,6 +399,7 @@ static int open_node(struct meta_quorum *quorum, char *why, size_t why_size)
         .node_id = options->node_id,
         .election_timeout_ms = options->election_timeout_ms,
         .heartbeat_ms = options->heartbeat_ms,
+        .snapshot_bytes = options->snapshot_bytes,
     };
     int err = uuid_random(&chance);
     if (err != 0) return err;

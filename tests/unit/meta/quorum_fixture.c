@@ -79,6 +79,8 @@ static void watch_fatal(struct meta_watcher *watcher, int err, const char *sente
 
 /* ---- node ---- */
 
+int64_t node_snapshot_bytes;
+
 int node_open(struct node *node, const char *path, int32_t node_id, bool page_cache_survived)
 {
     return node_open_on(node, fs_posix(), path, node_id, page_cache_survived);
@@ -109,6 +111,7 @@ int node_open_on(struct node *node, struct fs *fs, const char *path, int32_t nod
         .default_partitions = 1,
         .default_replication_factor = 1,
         .page_cache_survived = page_cache_survived,
+        .snapshot_bytes = node_snapshot_bytes,
     };
     return meta_quorum_open(&node->quorum, &node->options, node->why, sizeof node->why);
 }

@@ -29,6 +29,9 @@ struct node {
     int64_t told_index; /* Of the newest view that it was given. */
 };
 
+/* Of all that are opened from now on: a snapshot after this much log; 0: the usual. */
+extern int64_t node_snapshot_bytes;
+
 /* A new path inside of the test's folder. */
 const char *node_path(void);
 

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "fs.h"
+#include "meta_snapshot.h"
 #include "quorum_fixture.h"
 #include "trace.h"
 
@@ -60,7 +61,15 @@ TEST(an_answer_comes_after_the_view_and_the_watcher)
     node_stop(&node);
 }
 
-TEST(a_restart_brings_everything_back)
+static bool has_snapshot(const char *path)
+{
+    int64_t index;
+    unsigned count = 0;
+    assert_int_equal(meta_snapshot_list(fs_posix(), path, &index, 1, &count), 0);
+    return count > 0;
+}
+
+static void restart_and_look(void)
 {
     struct node node;
     const char *path = node_path();
@@ -94,6 +103,15 @@ TEST(a_restart_brings_everything_back)
     meta_view_unref(view);
     assert_int_equal(node_try_create(&node, "topic-3"), ERR_TOPIC_ALREADY_EXISTS);
     node_stop(&node);
+    assert_int_equal(has_snapshot(path), node_snapshot_bytes > 0);
+}
+
+TEST(a_restart_brings_everything_back)
+{
+    restart_and_look();
+    node_snapshot_bytes = 800; /* The same out of snapshots. */
+    restart_and_look();
+    node_snapshot_bytes = 0;
 }
 
 TEST(producer_ids_are_never_given_twice)
