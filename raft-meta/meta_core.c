@@ -181,10 +181,14 @@ static int core_carry_out(struct meta_core *core, const struct meta_raft_orders 
     /* B9: entries that libraft has and we do not would be committed without ever being written. */
     if (err == 0 && meta_raft_last_index(core->raft) != core->last_index) err = ERR_CORRUPT_MESSAGE;
 
-    /* B1b: libraft's may go back after a retransmission. */
+    /* B1b: libraft's goes back after a retransmission that R1 did not keep from it. Ours does not. */
     int64_t old_commit = core->commit_index;
     if (meta_raft_commit_index(core->raft) > old_commit)
         core->commit_index = meta_raft_commit_index(core->raft);
+    else if (err == 0 && meta_raft_commit_index(core->raft) < old_commit)
+        trace(TRACE_ERROR, "quorum",
+              "node %" PRId32 ": libraft's commit index went back from %" PRId64 " to %" PRId64,
+              core->options.node_id, old_commit, meta_raft_commit_index(core->raft));
     if (err == 0 && core->commit_index > old_commit && meta_core_role(core) == META_LEADER)
         err = core_push_commit(core, old_commit);
     return err;

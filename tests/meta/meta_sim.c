@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace.h"
 #include "workers.h"
 
 struct arguments {
@@ -136,12 +135,6 @@ static int take_arguments(struct arguments *arguments, int argc, char **argv)
     return 0;
 }
 
-static void drop_line(void *context, const char *line)
-{
-    (void)context;
-    (void)line;
-}
-
 static int run_one(const struct arguments *arguments)
 {
     struct world_counts counts;
@@ -172,7 +165,6 @@ int main(int argc, char **argv)
     if (status != 0) return status;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (arguments.workers.world.is_verbose) return run_one(&arguments);
-    trace_set_sink(drop_line, NULL);
     workers_run(&arguments.workers, &result);
     print_result(&result);
     return (result.failed > 0) == arguments.must_fail ? 0 : 1;

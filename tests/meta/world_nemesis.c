@@ -23,11 +23,13 @@ static struct world_node *any_node(struct world *world)
 
 static void isolate(struct world *world, const struct world_node *node)
 {
-    bool also_inwards = world_percent(world, 80);
-    world_tell(world, "node %u is alone%s", node->id, also_inwards ? "" : ", but hears");
+    static const char *const names[] = { "is alone", "hears and is not heard",
+                                         "is heard and deaf" };
+    unsigned kind = world_percent(world, 60) ? 0 : 1 + (unsigned)world_below(world, 2);
+    world_tell(world, "node %u %s", node->id, names[kind]);
     for (unsigned other = 0; other < world->node_count; other++) {
-        world_network_cut(world, node->id, other);
-        if (also_inwards) world_network_cut(world, other, node->id);
+        if (kind != 2) world_network_cut(world, node->id, other);
+        if (kind != 1) world_network_cut(world, other, node->id);
     }
 }
 
@@ -130,7 +132,7 @@ void world_nemesis_act(struct world *world)
         break;
     case 3:
     case 4: split(world); break;
-    case 5: cut_some(world); break;
+    case 5: world_percent(world, 40) ? cut_some(world) : isolate(world, any_node(world)); break;
     case 6:
     case 7: world_network_heal(world); break;
     case 8:

@@ -160,7 +160,7 @@ static int node_open_meta(struct world_node *node, char *why, size_t why_size)
         .heartbeat_ms = WORLD_HEARTBEAT_MS,
         .seed = (uint32_t)world_random(world),
         .rules_off = world->options.rules_off,
-        .snapshot_bytes = world->options.has_snapshots ? 1000 + (int64_t)world_below(world, 8000)
+        .snapshot_bytes = world->options.has_snapshots ? 100 + (int64_t)world_below(world, 4000)
                                                        : 0,
         .hash_key = { world_random(world), world_random(world) },
         .members = &members,

@@ -99,7 +99,7 @@ void world_oracle_started(struct world *world, struct world_node *node)
     struct world_oracle_node *known = known_of(world, node);
     known->prefix_hash = 0;
     known->applied_index = 0;
-    known->term_of_life = 0;
+    known->asked_term = 0;
 }
 
 static struct world_committed *committed_at(struct world *world, int64_t index)
@@ -200,6 +200,19 @@ static void note_vote(struct world *world, struct world_node *node, int64_t term
     *vote = candidate + 1;
 }
 
+/* By (6). */
+static void check_candidate(struct world *world, struct world_node *node,
+                            const struct meta_message *message)
+{
+    struct world_oracle_node *known = known_of(world, node);
+    if (message->as.vote.is_pre_vote) {
+        if (message->term > known->asked_term) known->asked_term = message->term;
+    } else if (message->term > known->asked_term && !message->as.vote.disrupt_leader) {
+        world_fail(world, "node %u is a candidate in term %" PRId64 " and did not ask first",
+                   node->id, message->term);
+    }
+}
+
 /* By (3) and (4): what others may have seen counts. */
 void world_oracle_sent(struct world *world, struct world_node *node,
                        const struct meta_message *message)
@@ -207,6 +220,7 @@ void world_oracle_sent(struct world *world, struct world_node *node,
     if (!check_term(world, node)) return;
     if (meta_message_check(message) != 0)
         world_fail(world, "node %u sends what makes no sense", node->id);
+    if (message->type == META_MESSAGE_VOTE) check_candidate(world, node, message);
     if (message->type == META_MESSAGE_VOTE && !message->as.vote.is_pre_vote)
         note_vote(world, node, message->term, message->as.vote.candidate);
     if (message->type == META_MESSAGE_VOTE_RESULT && message->as.vote_result.is_granted &&
@@ -253,7 +267,7 @@ void world_oracle_role_changed(struct world *world, struct world_node *node)
     check_complete(world, node, term);
 }
 
-/* By (6). */
+/* By (8). */
 static bool may_be_for_space(const struct world *world, const struct world_node *node, int err)
 {
     return world->options.has_disk_trouble && node->is_disk_full &&
@@ -282,6 +296,12 @@ void world_oracle_refused(struct world *world, struct world_node *node, int err,
     } else {
         world_fail(world, "node %u does not start: %s: %s", node->id, error_name(err), why);
     }
+}
+
+/* By (7): the core says so. */
+void world_oracle_line(struct world *world, const char *line)
+{
+    if (strstr(line, "commit index went back") != NULL) world_fail(world, "%s", line);
 }
 
 /* ---- the end ---- */

@@ -7,7 +7,10 @@
  *  (3) A term has one leader, and a node gives one vote in it, whatever it forgot in a crash.
  *  (4) A node's term and what it has applied never go back while it lives.
  *  (5) Equal index, equal state.
- *  (6) A node neither fails nor refuses to start because of what a disk may do; only while the disk is
+ *  (6) Nobody is a candidate in a term before it asked whether it would get votes there (pre-vote); only
+ *      whom a leader hands over to need not.
+ *  (7) libraft's commit index never goes back, although we would not follow it.
+ *  (8) A node neither fails nor refuses to start because of what a disk may do; only while the disk is
  *      full may the process end, and begin again. */
 
 #ifndef META_WORLD_ORACLE_H
@@ -33,8 +36,8 @@ struct world_committed {
 struct world_oracle_node {
     uint64_t prefix_hash;
     int64_t applied_index;
-    int64_t term; /* The highest that it was seen in. */
-    int64_t term_of_life;
+    int64_t term;               /* The highest that it was seen in. */
+    int64_t asked_term;         /* The highest of its pre-votes in this life. */
     int32_t votes[WORLD_TERMS]; /* Whom it gave its vote, plus one. */
 };
 
@@ -62,6 +65,9 @@ void world_oracle_role_changed(struct world *world, struct world_node *node);
 /* It has ended itself, or does not start. */
 void world_oracle_failed(struct world *world, struct world_node *node, int err, const char *why);
 void world_oracle_refused(struct world *world, struct world_node *node, int err, const char *why);
+
+/* A line that a node wrote to its trace. */
+void world_oracle_line(struct world *world, const char *line);
 
 /* Is there a leader, and are all members up, level, and the same? `why` says which is not. */
 bool world_oracle_all_equal(struct world *world, char *why, size_t why_size);

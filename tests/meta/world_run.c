@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "trace.h"
 
 #define CHAOS_MS  8000  /* And up to as much again. */
 #define SETTLE_MS 30000 /* After that it counts as stuck. */
-#define LOOK_MS   100   /* At the end, between two looks at whether all is settled. */
+#define HOLD_MS   3000
+#define LOOK_MS   100 /* At the end, between two looks at whether all is settled. */
 
 /* ---- chance, lines ---- */
 
@@ -151,6 +153,18 @@ static bool some_are_out(const struct world *world)
     return false;
 }
 
+/* Whoever leads then goes on, also if nodes that were removed do not know it. */
+static void hold(struct world *world)
+{
+    const struct world_node *leader = world_leader(world);
+    int64_t term = meta_core_term(meta_node_core(leader->meta));
+    run_until(world, world->now_ms + HOLD_MS);
+    if (world->has_failed) return;
+    if (world_leader(world) != leader || meta_core_term(meta_node_core(leader->meta)) != term)
+        world_fail(world, "node %u does not keep the lead of term %" PRId64 ", with nothing wrong",
+                   leader->id, term);
+}
+
 /* A leader, a new write, everybody level. */
 static void settle(struct world *world)
 {
@@ -173,6 +187,14 @@ static void settle(struct world *world)
         if (!is_settled)
             world_fail(world, "stuck %d s after everything was mended: %s", SETTLE_MS / 1000, why);
     }
+    if (is_settled && !world->has_failed) hold(world);
+}
+
+static void take_line(void *context, const char *line)
+{
+    struct world *world = context;
+    if (world->options.is_verbose) fprintf(stderr, "%s\n", line);
+    world_oracle_line(world, line);
 }
 
 bool world_run(const struct world_options *options, uint64_t seed, struct world_counts *counts,
@@ -184,6 +206,7 @@ bool world_run(const struct world_options *options, uint64_t seed, struct world_
     world->clock = (struct clock){ clock_wall, clock_monotonic };
     world->now_ms = 1000;
     world->node_count = options->nodes + options->joiners;
+    trace_set_sink(take_line, world);
     world_oracle_open(world);
     world_network_open(world);
     world_clients_open(world);
@@ -197,6 +220,7 @@ bool world_run(const struct world_options *options, uint64_t seed, struct world_
         world_node_close(&world->nodes[id]);
     world_network_close(world);
     world_oracle_close(world);
+    trace_set_sink(NULL, NULL);
     bool was_kept = !world->has_failed;
     *counts = world->counts;
     snprintf(why, why_size, "%s", world->failure);
