@@ -239,7 +239,9 @@ static int take_line(void *context, const struct checkpoint_line *line)
     struct checkpoint_reading *reading = context;
     int64_t partition, offset;
 
-    int err = checkpoint_number(line->columns[1], 0, &partition);
+    /* Written again it would be another line, or none. */
+    int err = topic_name_is_legal(line->columns[0]) ? 0 : ERR_MALFORMED;
+    if (err == 0) err = checkpoint_number(line->columns[1], 0, &partition);
     if (err == 0 && partition > INT32_MAX) err = ERR_MALFORMED;
     if (err == 0) err = checkpoint_number(line->columns[2], 0, &offset);
     if (err == 0)

@@ -111,7 +111,9 @@ static int parse_line(void *context, const struct checkpoint_line *line)
 
     int err = checkpoint_number(line->columns[0], 0, &epoch);
     if (err == 0) err = checkpoint_number(line->columns[1], 0, &start_offset);
-    if (err == 0 && (epoch > INT32_MAX || epoch <= epoch_history_last(history)))
+    if (err == 0 &&
+        (epoch > INT32_MAX || epoch <= epoch_history_last(history) ||
+         (history->count > 0 && start_offset < history->starts[history->count - 1].start_offset)))
         err = ERR_MALFORMED;
     if (err == 0) err = epoch_history_reserve(history);
     if (err == 0) epoch_history_begin(history, (int32_t)epoch, start_offset);

@@ -129,6 +129,8 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
     /* One that begins at the end has no record yet. */
     if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
     err = log_walk_headers(log, recovery_point, add_epoch, bytes_read);
+    /* Offsets of a damaged batch may be anything. */
+    if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
     if (epoch_history_raise_start(&log->epochs, log->start_offset)) log->epochs_are_dirty = true;
     return err;
 }

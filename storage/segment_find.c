@@ -100,6 +100,8 @@ static int grow(struct growth *growth, struct batch_scan *scan, bool at_any_size
     int err = batch_scan_next(scan, &batch, &position);
 
     if (err != 0) return err;
+    /* Damage below the recovery point, where nobody has looked: a reader would go round in a circle. */
+    if (record_batch_last_offset(&batch) < growth->next_offset) return ERR_CORRUPT_MESSAGE;
     if (record_batch_last_offset(&batch) >= growth->below_offset ||
         (scan->position - growth->start > growth->max_bytes && !at_any_size))
         return ERR_NOT_FOUND;

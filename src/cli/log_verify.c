@@ -194,12 +194,6 @@ static void check_epochs_end(struct partition_check *check)
     int64_t last = check->epochs.count == 0
                        ? -1
                        : check->epochs.starts[check->epochs.count - 1].start_offset;
-    for (size_t i = 1; i < check->epochs.count; i++)
-        if (check->epochs.starts[i].start_offset < check->epochs.starts[i - 1].start_offset)
-            verify_finding(check, "leader-epoch-checkpoint", -1,
-                           check->epochs.starts[i].start_offset,
-                           "epoch %" PRId32 " begins in front of the one before it",
-                           check->epochs.starts[i].epoch);
     if (last > check->next_offset && !check->is_in_use)
         verify_finding(check, "leader-epoch-checkpoint", -1, last,
                        "the last epoch begins behind the end of the log, %" PRId64,

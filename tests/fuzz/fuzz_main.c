@@ -89,6 +89,19 @@ static void corpus_read(const char *folder, unsigned api)
     fclose(lines);
 }
 
+/* As many as another message has, so that they are not lost among the others. */
+#define RARE_COUNT 40
+
+static void corpus_add_rare(void)
+{
+    corpus = realloc(corpus, (corpus_count + RARE_COUNT) * sizeof *corpus);
+    if (corpus == NULL) abort();
+    for (size_t i = 0; i < RARE_COUNT; i++) {
+        struct input *input = &corpus[corpus_count++];
+        input->length = fuzz_rare(input->data, i % 2 == 0);
+    }
+}
+
 /* ---- changes ---- */
 
 /* What lengths, counts and tags are attacked with. */
@@ -193,6 +206,7 @@ int main(int argc, char **argv)
     }
     for (unsigned api = 0; api < wire_api_count; api++)
         corpus_read(folder, api);
+    corpus_add_rare();
     signal(SIGABRT, on_signal);
     if (__sanitizer_set_death_callback != NULL)
         __sanitizer_set_death_callback(report);

@@ -125,9 +125,13 @@ TEST(the_file_is_read_back_as_it_was_written)
 
 TEST(a_file_that_makes_no_sense_changes_nothing)
 {
-    static const char *const bad[] = {
-        "", "0\n1\n", "0\n2\n5 1\n5 2\n", "0\n1\n-1 0\n", "0\n1\n5000000000 0\n", "0\n1\n1 -5\n"
-    };
+    static const char *const bad[] = { "",
+                                       "0\n1\n",
+                                       "0\n2\n5 1\n5 2\n",
+                                       "0\n1\n-1 0\n",
+                                       "0\n1\n5000000000 0\n",
+                                       "0\n1\n1 -5\n",
+                                       "0\n2\n5 9\n6 8\n" };
 
     start();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
