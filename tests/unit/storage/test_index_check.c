@@ -2,6 +2,7 @@
 /* Indexes below the recovery point that say less than they should. */
 
 #include "error.h"
+#include "fs_sim.h"
 #include "log_fixture.h"
 
 #define CLOSED 3 /* Segments in front of the active one. */
@@ -131,4 +132,96 @@ TEST(an_empty_time_index_is_found_out_after_a_clean_stop_too)
     fixture_reopen(&fixture);
     assert_int_equal(fixture.recovery.indexes_rebuilt, 1);
     fixture_close(&fixture);
+}
+
+/* ---- on a disk that loses power */
+
+static struct fs_sim *sim;
+static struct data_dir *dir;
+static struct partition_log *log_on_sim;
+static struct partition_log_recovery recovery;
+
+static void open_on_sim(void)
+{
+    char why[256];
+    struct partition_log_open_options options = {
+        .clock = clock_real(),
+        .topic = FIXTURE_TOPIC,
+        .settings = fixture.settings,
+        .cut_only_from = -1,
+    };
+
+    assert_int_equal(data_dir_open(&dir, fs_sim_fs(sim), "/data", why, sizeof why), 0);
+    assert_int_equal(data_dir_begin(dir), 0);
+    options.dir = dir;
+    assert_int_equal(partition_log_open(&log_on_sim, &options, &recovery), 0);
+}
+
+static void close_on_sim(void)
+{
+    partition_log_close(log_on_sim);
+    data_dir_close(dir);
+}
+
+/* Appends until the power goes, with a checkpoint now and then. */
+static void fill_until_dark(void)
+{
+    for (int64_t i = partition_log_end_offset(log_on_sim); !fs_sim_is_off(sim); i++) {
+        struct buffer data;
+        struct log_append *rest;
+        buffer_init(&data);
+        batch_spec_build(&(struct batch_spec){ .value_bytes = 100, .timestamp = growing(i) },
+                         &data);
+        struct log_append append = { .data = data.data, .from_client = true };
+        assert_int_equal(record_batch_read_header(&append.batch, data.data, data.length), 0);
+        assert_int_equal(partition_log_append(log_on_sim, &append, 0, FIXTURE_NOW_MS, true, &rest),
+                         0);
+        buffer_close(&data);
+        if (i % 300 == 299 && partition_log_checkpoint(log_on_sim) == 0)
+            data_dir_write_checkpoints(dir);
+    }
+}
+
+static void assert_all_found_on_sim(void)
+{
+    int64_t count = partition_log_end_offset(log_on_sim);
+
+    for (int64_t offset = 0; offset < count; offset += 13) {
+        struct log_position position;
+        struct log_read read = { .from_offset = offset,
+                                 .below_offset = INT64_MAX,
+                                 .max_bytes = 1,
+                                 .at_least_one = true,
+                                 .may_block = true };
+        assert_int_equal(partition_log_read(log_on_sim, &read), 0);
+        assert_int_equal(read.next_offset, offset + 1);
+        file_slice_release(&read.slice);
+        assert_int_equal(
+            partition_log_find_timestamp(log_on_sim, growing(offset), INT64_MAX, true, &position),
+            0);
+        assert_int_equal(position.offset, offset);
+    }
+}
+
+TEST(index_blocks_that_a_power_cut_took_are_made_again)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fs_sim_options options = { .seed = seed };
+        fixture_init(&fixture, "/data");         /* For its settings. */
+        fixture.settings.segment_bytes = 150000; /* More than one block of each index. */
+        sim = fs_sim_open(&options);
+        for (int life = 0; life < 3; life++) {
+            open_on_sim();
+            assert_all_found_on_sim();
+            fs_sim_cut_power_at(sim, 300 + (long)seed * 61);
+            fill_until_dark();
+            close_on_sim();
+            fs_sim_restart(sim);
+        }
+        open_on_sim();
+        assert_true(partition_log_end_offset(log_on_sim) > 300);
+        assert_all_found_on_sim();
+        close_on_sim();
+        fs_sim_close(sim);
+    }
 }
