@@ -42,6 +42,7 @@ static int check_end(struct segment *segment, int fd, const struct ends *ends,
     int64_t limit = from + index_interval_bytes + UNINDEXED_MAX;
 
     batch_scan_init(&scan, segment->folder->fs, fd, from, segment->size, true);
+    scan.last_size = BATCH_SCAN_CHUNK; /* Only where batches are large is it usual to come here. */
     int err = batch_scan_next(&scan, &batch, &position);
     if (err == 0 && from > 0 && record_batch_last_offset(&batch) != ends->offset.last_offset)
         err = ERR_CORRUPT_MESSAGE;
