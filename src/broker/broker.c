@@ -220,6 +220,7 @@ static int open_meta(struct broker *broker)
         .default_partitions = config->num_partitions,
         .default_replication_factor = (int16_t)config->default_replication_factor,
         .page_cache_survived = clean_start_page_cache_survived(broker->dirs, broker->dir_count),
+        .snapshot_bytes = config->metadata_snapshot_bytes,
     };
     char why[WHY_SIZE] = "";
     int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);

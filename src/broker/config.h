@@ -61,7 +61,8 @@ struct config {
     double cleaner_map_load;   /* log.cleaner.io.buffer.load.factor */
     int32_t cleaner_buffer_bytes;
     double cleaner_bytes_per_second;
-    int32_t election_timeout_ms; /* controller.quorum.election.timeout.ms */
+    int32_t election_timeout_ms;     /* controller.quorum.election.timeout.ms */
+    int64_t metadata_snapshot_bytes; /* metadata.log.max.record.bytes.between.snapshots */
 
     /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */
     char **topic_defaults;        /* name, value, name, value, … */

@@ -263,7 +263,8 @@
     NO_EFFECT("max.request.partition.size.limit", INT, "2000", "1..") \
     TOPIC_DEFAULT("message.max.bytes", INT, "1048588", "0..", "max.message.bytes", 1) \
     NO_EFFECT("metadata.log.dir", STRING, NULL, "") \
-    NO_EFFECT("metadata.log.max.record.bytes.between.snapshots", LONG, "20971520", "1..") \
+    SERVED("metadata.log.max.record.bytes.between.snapshots", LONG, "20971520", "1..", \
+        metadata_snapshot_bytes, "The metadata is written as a snapshot after this much of its log.") \
     NO_EFFECT("metadata.log.max.snapshot.interval.ms", LONG, "3600000", "0..") \
     NO_EFFECT("metadata.log.segment.bytes", INT, "1073741824", "8388608..") \
     NO_EFFECT("metadata.log.segment.ms", LONG, "604800000", "") \
