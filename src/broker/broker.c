@@ -180,6 +180,7 @@ static int open_partitions(struct broker *broker)
         .clock = broker->clock,
         .loop = broker->loop,
         .flush_interval_ms = broker->config->flush_interval_ms,
+        .unsynced_max_bytes = broker->config->unsynced_max_bytes,
         .checkpoint_interval_ms = broker->config->checkpoint_interval_ms,
         .folder_failed = folder_failed,
         .context = broker,

@@ -318,7 +318,8 @@ static int fill_topic_defaults(struct config *config, const struct settings *set
 
 /* ---- all ---- */
 
-#define LEAST_REQUEST_BYTES (INT64_C(1) << 20)
+#define LEAST_REQUEST_BYTES  (INT64_C(1) << 20)
+#define LEAST_UNSYNCED_BYTES (INT64_C(1) << 20)
 
 static void fill_request_bytes(struct config *config, const struct machine *machine,
                                struct config_report *report)
@@ -345,6 +346,16 @@ static void check_cleaner(const struct config *config, struct config_report *rep
         config_problem(report, "log.cleaner.io.max.bytes.per.second must be above 0");
 }
 
+static void fill_unsynced_bytes(struct config *config, const struct machine *machine,
+                                struct config_report *report)
+{
+    if (config->unsynced_max_bytes == -1)
+        config->unsynced_max_bytes = machine_unsynced_bytes(machine);
+    else if (config->unsynced_max_bytes < LEAST_UNSYNCED_BYTES)
+        config_problem(report, "sluice.unsynced.max.bytes must be -1 or at least %lld",
+                       (long long)LEAST_UNSYNCED_BYTES);
+}
+
 static int fill(struct config *config, const struct settings *settings,
                 struct config_report *report)
 {
@@ -362,6 +373,7 @@ static int fill(struct config *config, const struct settings *settings,
     if (err == 0) {
         fill_request_bytes(config, &machine, report);
         check_cleaner(config, report);
+        fill_unsynced_bytes(config, &machine, report);
         fill_node_id(config, settings, report);
         check_quorum(config, settings, report);
         err = fill_log_dirs(config, settings, report);

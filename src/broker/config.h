@@ -48,6 +48,7 @@ struct config {
     int32_t fetch_max_bytes;
     int32_t sendfile_from_bytes; /* sluice.sendfile.min.bytes */
 
+    int64_t unsynced_max_bytes;         /* sluice.unsynced.max.bytes */
     int64_t flush_interval_ms;          /* How long written data stays unsynced at most. */
     int64_t checkpoint_interval_ms;     /* log.flush.offset.checkpoint.interval.ms */
     int64_t high_watermark_interval_ms; /* replica.high.watermark.checkpoint.interval.ms */

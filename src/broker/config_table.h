@@ -444,6 +444,10 @@
         "Written data is synced to the disk after so long at most.") \
     SERVED("sluice.sendfile.min.bytes", INT, "65536", "1..", sendfile_from_bytes, \
         "Runs of a log at least this long leave by sendfile, shorter ones are copied.") \
+    SERVED("sluice.unsynced.max.bytes", LONG, "-1", "-1..", unsynced_max_bytes, \
+        "So much may be written and not synced yet; where producers outrun the disk, they wait. " \
+        "-1: an eighth of the memory that the control group or the machine has, from 64 MiB to " \
+        "8 GiB.") \
     NO_EFFECT("socket.connection.setup.timeout.max.ms", LONG, "30000", "") \
     NO_EFFECT("socket.connection.setup.timeout.ms", LONG, "10000", "") \
     NO_EFFECT("socket.listen.backlog.size", INT, "50", "1..") \

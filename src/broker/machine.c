@@ -116,3 +116,12 @@ int64_t machine_request_bytes(const struct machine *machine)
     if (bytes > memory / 4) bytes = memory / 4; /* In a small container the rest needs room too. */
     return bytes < 16 * MIB ? 16 * MIB : bytes;
 }
+
+int64_t machine_unsynced_bytes(const struct machine *machine)
+{
+    int64_t memory = machine->memory_bytes > INT64_MAX ? INT64_MAX : (int64_t)machine->memory_bytes;
+    /* Linux makes writers wait from about 15 % of it on. */
+    int64_t bytes = memory / 8;
+    if (bytes < 64 * MIB) bytes = 64 * MIB;
+    return bytes > 8192 * MIB ? 8192 * MIB : bytes;
+}

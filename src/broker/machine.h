@@ -21,4 +21,7 @@ int32_t machine_network_threads(const struct machine *machine);
 int32_t machine_io_threads(const struct machine *machine);
 int64_t machine_request_bytes(const struct machine *machine);
 
+/* Written data that is not synced yet: below what makes the kernel hold writers back. */
+int64_t machine_unsynced_bytes(const struct machine *machine);
+
 #endif

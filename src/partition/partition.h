@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "dirty_window.h"
 #include "disk_pool.h"
 #include "partition_log.h"
 #include "waiting.h"
@@ -48,8 +49,11 @@ struct partition_owner {
     void (*opened)(struct partition_owner *owner, struct partition *partition, int err);
     /* A log has failed: is it its file, or the whole disk? Under the partition's lock. */
     void (*failed)(struct partition_owner *owner, struct partition *partition);
+    /* Half of the window is dirty: flush. Under the partition's lock. */
+    void (*hurry)(struct partition_owner *owner);
     /* A retired partition has closed its log, or given its folder up. On the pool. */
     void (*closed)(struct partition_owner *owner, struct partition *partition);
+    struct dirty_window window; /* Of this disk. */
     /* An append to this disk was slow: until then all appends go through the pool (DESIGN 2.2). */
     atomic_llong slow_until_us;
     /* The broker stops: batches that still wait to be checked are refused, so that a thousand of them that
@@ -93,6 +97,7 @@ struct partition {
     int64_t flush_by_ms;         /* Monotonic: by when it is to be flushed, if that is soon. */
     struct list queue;           /* struct append, in order. */
     size_t queue_bytes;          /* Of the batches in the queue. */
+    int64_t unsynced_bytes;      /* Written since the last sync began: its part of the window. */
     struct list waiting;         /* struct waiter, for the high watermark. */
     struct list unflushed, uncommitted; /* struct append: who waits for what (partition_acks.h). */
     struct job_lane lane; /* Whatever must not overlap: the log's writers on the pool. */

@@ -154,13 +154,6 @@ void append_settle(struct partition *partition, struct append *append)
     append->leader_epoch = partition->role.leader_epoch;
 }
 
-static void note_dirty(struct partition *partition)
-{
-    if (partition->is_dirty) return;
-    partition->is_dirty = true;
-    partition->owner->dirty(partition->owner, partition);
-}
-
 static void queue_chain(struct partition *partition, struct append *first)
 {
     for (struct append *append = first; append != NULL; append = append->next) {
@@ -196,8 +189,24 @@ static struct append *write_chain(struct partition *partition, struct append *fi
     return rest == NULL ? NULL : LIST_OWNER(rest, struct append, log);
 }
 
+/* What the chain has written in front of `rest` is dirty. Caller holds the lock. */
+static void note_written(struct partition *partition, const struct append *first,
+                         const struct append *rest)
+{
+    int64_t bytes = 0;
+    for (; first != rest; first = first->next)
+        if (first->log.err == 0 && !first->log.is_repeat) bytes += (int64_t)first->log.batch.size;
+    partition->unsynced_bytes += bytes;
+    if (dirty_window_add(&partition->owner->window, bytes))
+        partition->owner->hurry(partition->owner);
+    if (partition->is_dirty) return;
+    partition->is_dirty = true;
+    partition->owner->dirty(partition->owner, partition);
+}
+
 bool partition_disk_is_slow(const struct partition *partition)
 {
+    if (dirty_window_is_full(&partition->owner->window)) return true;
     long long slow_until_us = atomic_load_explicit(&partition->owner->slow_until_us,
                                                    memory_order_relaxed);
     return slow_until_us != 0 && clock_monotonic_us(partition->clock) < slow_until_us;
@@ -238,8 +247,8 @@ void partition_append(struct partition *partition, struct append *first)
     } else if (first != NULL) {
         struct append *rest = write_chain(partition, first, partition->role.leader_epoch, false);
         partition_advance_high_watermark(partition);
+        note_written(partition, first, rest);
         settle_written(partition, first, rest);
-        note_dirty(partition);
         partition_note_failure(partition);
         partition_flush_if_due(partition);
         if (rest != NULL) queue_chain(partition, rest);
@@ -278,7 +287,7 @@ void partition_append_queued(struct partition *partition, bool keeps_lock)
     if (!keeps_lock) pthread_mutex_lock(&partition->lock);
 
     partition_advance_high_watermark(partition);
-    note_dirty(partition);
+    note_written(partition, first, rest);
     while (first != rest) {
         struct append *append = first;
         first = append->next; /* Its owner may be gone once it is told. */

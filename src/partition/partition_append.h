@@ -71,7 +71,8 @@ void partition_append_queued(struct partition *partition, bool keeps_lock);
 /* Fills in what the log does not know. Caller holds the lock. */
 void append_settle(struct partition *partition, struct append *append);
 
-/* Has an append to this partition's disk been slow lately (DESIGN 2.2)? */
+/* Has an append to this partition's disk been slow lately (DESIGN 2.2), or is more dirty than may be
+ * (DESIGN 4.6)? */
 bool partition_disk_is_slow(const struct partition *partition);
 
 #endif

@@ -44,6 +44,15 @@ void partition_end_writing(struct partition *partition)
     pthread_mutex_unlock(&partition->lock);
 }
 
+/* What a sync that begins now covers of the window; to be removed from it when the sync has ended. Caller
+ * holds the lock. */
+static int64_t begin_sync(struct partition *partition)
+{
+    int64_t bytes = partition->unsynced_bytes;
+    partition->unsynced_bytes = 0;
+    return bytes;
+}
+
 void partition_note_failure(struct partition *partition)
 {
     if (partition->state != PARTITION_SERVING || partition->log == NULL ||
@@ -58,6 +67,8 @@ void partition_note_failure(struct partition *partition)
 void partition_go_offline(struct partition *partition)
 {
     partition->state = PARTITION_OFFLINE;
+    /* It will not be synced any more, and others need the room. */
+    dirty_window_remove(&partition->owner->window, begin_sync(partition));
     waiting_wake_all(&partition->waiting);
     partition_refuse_queue(partition, ERR_KAFKA_STORAGE_ERROR);
     partition_refuse_acks(partition, ERR_KAFKA_STORAGE_ERROR);
@@ -188,6 +199,22 @@ void partition_start_queued_appends(struct partition *partition)
  * stay with the pool for ever, since there is always something that came meanwhile. */
 #define DRAIN_BYTES (4u << 20)
 
+/* More is dirty on this disk than may be: what this partition has of it is synced before it writes more.
+ * Caller holds the lock, and is the log's writer. */
+static void keep_to_window(struct partition *partition)
+{
+    if (!dirty_window_is_full(&partition->owner->window) || partition->unsynced_bytes == 0 ||
+        atomic_load(&partition->owner->is_stopping))
+        return;
+    int64_t bytes = begin_sync(partition);
+    pthread_mutex_unlock(&partition->lock);
+    (void)partition_log_flush(partition->log); /* A failure is the log's to remember. */
+    pthread_mutex_lock(&partition->lock);
+    dirty_window_remove(&partition->owner->window, bytes);
+    partition_note_failure(partition);
+    partition_advance_high_watermark(partition);
+}
+
 static void run_appends(struct job *job)
 {
     struct partition *partition = LIST_OWNER(job, struct partition, append_job);
@@ -195,6 +222,7 @@ static void run_appends(struct job *job)
     pthread_mutex_lock(&partition->lock);
     partition->append_waits = false;
     while (partition->log != NULL && !list_is_empty(&partition->queue)) {
+        if (!keeps_lock) keep_to_window(partition);
         partition_append_queued(partition, keeps_lock);
         /* What could not be written without waiting is next. */
         keeps_lock = !keeps_lock && partition->queue_bytes <= DRAIN_BYTES &&
@@ -227,10 +255,12 @@ static void run_flush(struct job *job)
                      partition_waits_for_flushes(partition);
     struct partition_log *log = is_needed ? partition_pin_log(partition) : NULL;
     partition->flush_again = false; /* What is there now is flushed now. */
+    int64_t bytes = log == NULL ? 0 : begin_sync(partition);
     pthread_mutex_unlock(&partition->lock);
     int err = log == NULL ? 0 : partition_log_flush(log);
 
     pthread_mutex_lock(&partition->lock);
+    dirty_window_remove(&partition->owner->window, bytes);
     partition->needs_checkpoint = err == 0;
     partition_note_failure(partition);
     partition_advance_high_watermark(partition); /* One sync answers all who waited for it. */
@@ -393,6 +423,7 @@ static void run_close(struct job *job)
     partition->appending = true; /* For ever. */
     while (partition->log_pins > 0)
         pthread_cond_wait(&partition->unpinned, &partition->lock);
+    dirty_window_remove(&partition->owner->window, begin_sync(partition));
     pthread_mutex_unlock(&partition->lock);
 
     int err = 0;

@@ -42,7 +42,7 @@ struct partition_set {
     struct cleaner_source cleaner_source;
     struct cleaner *cleaner;
     atomic_uint opening;
-    struct message arm_flush;
+    struct message arm_flush, hurry;
     struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer,
         expiration_timer;
     bool has_producers; /* On the loop, while expiration goes through them. */
@@ -265,6 +265,18 @@ static void wait_for_folder_jobs(struct set_folder *folder)
     pthread_mutex_unlock(&folder->lock);
 }
 
+static void hurry(struct partition_owner *owner)
+{
+    struct partition_set *set = LIST_OWNER(owner, struct set_folder, owner)->set;
+    loop_post(set->options.loop, &set->hurry);
+}
+
+static void flush_now(struct message *message)
+{
+    struct partition_set *set = LIST_OWNER(message, struct partition_set, hurry);
+    flush_those(set, INT64_MAX, true);
+}
+
 static void fail_one(void *context, struct partition *partition)
 {
     (void)context;
@@ -399,6 +411,9 @@ static int folder_open(struct set_folder *folder, struct partition_set *set, str
     folder->owner.opened = folder_has_opened;
     folder->owner.closed = folder_has_closed;
     folder->owner.failed = log_has_failed;
+    folder->owner.hurry = hurry;
+    dirty_window_init(&folder->owner.window,
+                      set->options.unsynced_max_bytes / set->options.dir_count);
     atomic_init(&folder->has_failed, false);
     folder->owner.compacts = wake_cleaner;
     atomic_init(&folder->owner.slow_until_us, 0);
@@ -446,6 +461,7 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     pthread_cond_init(&created->all_closed, NULL);
     atomic_init(&created->opening, 0);
     message_init(&created->arm_flush, start_retention);
+    message_init(&created->hurry, flush_now);
     timer_init(&created->flush_timer, flush_dirty);
     timer_init(&created->hasty_timer, flush_hasty);
     timer_init(&created->checkpoint_timer, checkpoint_all);

@@ -19,8 +19,9 @@ struct partition_set_options {
     unsigned dir_count;
     struct executor *disk;
     struct clock *clock;
-    struct loop *loop;                  /* Whose timers drive the housekeeping. */
-    int64_t flush_interval_ms;          /* How long written data stays unsynced, at most about. */
+    struct loop *loop;          /* Whose timers drive the housekeeping. */
+    int64_t flush_interval_ms;  /* How long written data stays unsynced, at most about. */
+    int64_t unsynced_max_bytes; /* So much may be written and not synced, in all folders; 0: any. */
     int64_t checkpoint_interval_ms;     /* log.flush.offset.checkpoint.interval.ms */
     int64_t high_watermark_interval_ms; /* replica.high.watermark.checkpoint.interval.ms */
     /* A data folder cannot be written to any more; its partitions are offline. On the pool. */

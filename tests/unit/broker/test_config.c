@@ -190,7 +190,11 @@ TEST(the_machine_decides_what_nobody_says)
     assert_int_equal(config.network_threads, 5);
     assert_int_equal(config.io_threads, 1);
     assert_int_equal(config.queued_max_request_bytes, 4194304);
+    assert_in_range(config.unsynced_max_bytes, INT64_C(64) << 20, INT64_C(8) << 30);
     assert_refuses("--dev", SET("queued.max.request.bytes", "0"));
+    assert_loads("--dev", SET("sluice.unsynced.max.bytes", "1048576"));
+    assert_int_equal(config.unsynced_max_bytes, 1 << 20);
+    assert_refuses("--dev", SET("sluice.unsynced.max.bytes", "0"));
 }
 
 /* ---- the three sources ---- */

@@ -108,3 +108,12 @@ TEST(memory_for_requests_follows_the_memory)
     struct machine endless = { 1, UINT64_MAX };
     assert_int_equal(machine_request_bytes(&endless), 1024 * MIB);
 }
+
+TEST(what_may_be_unsynced_follows_the_memory)
+{
+    static const uint64_t expected[][2] = { { 128, 64 }, { 4096, 512 }, { 1 << 20, 8192 } };
+    for (size_t i = 0; i < 3; i++) {
+        struct machine machine = { 1, expected[i][0] * MIB };
+        assert_int_equal(machine_unsynced_bytes(&machine), expected[i][1] * MIB);
+    }
+}

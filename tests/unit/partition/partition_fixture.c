@@ -41,6 +41,11 @@ static void count_closed(struct partition_owner *owner, struct partition *partit
     LIST_OWNER(owner, struct partition_fixture, owner)->closed_count++;
 }
 
+static void count_hurry(struct partition_owner *owner)
+{
+    LIST_OWNER(owner, struct partition_fixture, owner)->hurry_count++;
+}
+
 static void count_failed(struct partition_owner *owner, struct partition *partition)
 {
     (void)partition;
@@ -62,6 +67,7 @@ void fixture_open(struct partition_fixture *fixture)
     fixture->owner.opened = count_opened;
     fixture->owner.closed = count_closed;
     fixture->owner.failed = count_failed;
+    fixture->owner.hurry = count_hurry;
     struct topic_settings settings;
     topic_settings_defaults(&settings);
     struct partition_role role = { true, 1, 3, 1, 1 };

@@ -28,7 +28,7 @@ struct partition_fixture {
     struct data_dir *dir;
     struct partition_owner owner;
     struct partition *partition;
-    unsigned dirty_count, opened_count, closed_count, failed_count;
+    unsigned dirty_count, opened_count, closed_count, failed_count, hurry_count;
     int opened_err;
 };
 
