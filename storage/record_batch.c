@@ -91,10 +91,47 @@ void record_batch_set_max_timestamp(uint8_t *data, size_t size, int64_t max_time
     set_timestamp(data, size, false, max_timestamp);
 }
 
+#define MAGIC_END      17 /* What must be there before the length can be believed. */
+#define OLD_LENGTH_MIN 14 /* The smallest message of the formats before magic 2. */
+
+#define CONTROL_DECOMPRESSED_MAX 65536
+
+/* ---- What a leader sent */
+
+/* Whoever reads an end marker must find out which it is. */
+static int check_control_record(const struct record_batch *batch)
+{
+    struct record_walk *walk = NULL;
+    struct record record = { 0 };
+    int err = record_walk_open(&walk, batch, CONTROL_DECOMPRESSED_MAX);
+    if (err == 0) err = record_walk_next(walk, &record);
+    if (err == 0 && record.key.length < 4) err = ERR_INVALID_RECORD;
+    record_walk_close(walk);
+    return err == ERR_NOT_FOUND ? 0 : err; /* Compaction leaves empty ones. */
+}
+
+int record_batch_check_replicated(const void *data, size_t size, struct record_batch *batch)
+{
+    const uint8_t *bytes = data;
+    struct record_batch found;
+    if (size < MAGIC_END) return ERR_NOT_FOUND;
+    int32_t length = load_i32(bytes + AT_LENGTH);
+    if (length < OLD_LENGTH_MIN || length > LENGTH_MAX) return ERR_CORRUPT_MESSAGE;
+    if ((int8_t)bytes[AT_MAGIC] != MAGIC) return ERR_CORRUPT_MESSAGE;
+    if ((size_t)length + RECORD_BATCH_OVERHEAD > size) return ERR_NOT_FOUND;
+    if (record_batch_read_header(&found, data, size) != 0 || !record_batch_crc_is_right(&found) ||
+        found.base_offset < 0 || found.last_offset_delta < 0 ||
+        found.base_offset > INT64_MAX - found.last_offset_delta - 1 || found.leader_epoch < 0)
+        return ERR_CORRUPT_MESSAGE;
+    if ((found.attributes & BATCH_CODEC_MASK) > CODEC_ZSTD) return ERR_UNSUPPORTED_COMPRESSION_TYPE;
+    bool is_marker = found.producer_id >= 0 && (found.attributes & BATCH_CONTROL) != 0;
+    int err = is_marker ? check_control_record(&found) : 0;
+    if (err == 0) *batch = found;
+    return err;
+}
+
 /* ---- What a producer sent (DESIGN 4.3). Each step returns false once the batch is refused. */
 
-#define MAGIC_END            17 /* What must be there before the length can be believed. */
-#define OLD_LENGTH_MIN       14 /* The smallest message of the formats before magic 2. */
 #define ZSTD_PRODUCE_VERSION 7
 
 static bool refuse(struct batch_verdict *verdict, int err, const char *why)

@@ -143,6 +143,12 @@ void record_batch_validate(const void *data, size_t size, const struct batch_rul
                            int64_t now_ms, struct record_batch *batch,
                            struct batch_verdict *verdict);
 
+/* The check of what a leader sent to a follower: the batch that `data` begins with. Of the records inside
+ * only what decides about transactions is looked at. 0, ERR_NOT_FOUND (`data` ends, perhaps inside a
+ * batch: the rest comes with the next fetch), ERR_CORRUPT_MESSAGE, ERR_UNSUPPORTED_COMPRESSION_TYPE,
+ * ERR_INVALID_RECORD, ERR_NO_MEMORY. */
+int record_batch_check_replicated(const void *data, size_t size, struct record_batch *batch);
+
 /* Writes CreateTime and the max timestamp that the records really have into the header, with its
  * CRC. What was read of the header before is stale then. */
 void record_batch_set_max_timestamp(uint8_t *data, size_t size, int64_t max_timestamp);

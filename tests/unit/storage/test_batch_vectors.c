@@ -13,6 +13,7 @@
 #include "compress.h"
 #include "crc32c.h"
 #include "error.h"
+#include "log_fixture.h"
 #include "producer_history.h"
 #include "record_batch.h"
 #include "topic_settings.h"
@@ -32,6 +33,7 @@ struct difference {
 static const char *const trailing = "what follows a batch is an error, not dropped in silence";
 static const char *const deltas = "readers stumble over offset deltas that are not 0, 1, 2 ...";
 static const char *const unforeseen = "Kafka did not foresee it (-1); the client learns what it is";
+static const char *const old_format = "no leader of ours has the formats before magic 2";
 static const char *const lz4_legal = "legal LZ4, which other clients' libraries write and read";
 
 static const struct difference differences[] = {
@@ -61,6 +63,22 @@ static const struct difference differences[] = {
     { "append", "garbage-after-zstd", ERR_INVALID_RECORD, unforeseen },
     { "append", "lz4-two-frames", 0, lz4_legal },
     { "append", "lz4-linked-blocks", 0, lz4_legal },
+    { "replica", "leader-epoch-none", ERR_CORRUPT_MESSAGE, unforeseen },
+    { "replica", "length-huge", ERR_CORRUPT_MESSAGE, unforeseen },
+    { "replica", "last-offset-delta-negative", ERR_CORRUPT_MESSAGE, unforeseen },
+    { "replica", "base-offset-negative", ERR_CORRUPT_MESSAGE, unforeseen },
+    { "replica", "two-batches-in-one", ERR_OFFSET_OUT_OF_RANGE, unforeseen },
+    { "replica", "codec-5", ERR_UNSUPPORTED_COMPRESSION_TYPE, unforeseen },
+    { "replica", "codec-6", ERR_UNSUPPORTED_COMPRESSION_TYPE, unforeseen },
+    { "replica", "codec-7", ERR_UNSUPPORTED_COMPRESSION_TYPE, unforeseen },
+    { "replica", "magic-0-none", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-0-gzip", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-0-snappy", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-0-lz4", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-1-none", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-1-gzip", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-1-snappy", ERR_CORRUPT_MESSAGE, old_format },
+    { "replica", "magic-1-lz4", ERR_CORRUPT_MESSAGE, old_format },
     { "read", "lz4-two-frames", 0, lz4_legal },
     { "read", "lz4-linked-blocks", 0, lz4_legal },
 };
@@ -363,8 +381,8 @@ static void rules_from(struct batch_rules *rules, const json_t *config)
     }
 }
 
-/* Left out, by rule: `origin` leader (a follower's append is the log's business and looks at CRC
- * and framing only), and topics with a codec of their own (which compress again). */
+/* Left out, by rule: topics with a codec of their own (which compress again); and what a follower appends,
+ * which comes below. */
 static bool is_left_out(const json_t *line)
 {
     return strcmp(text_of(line, "origin"), "producer") != 0 ||
@@ -425,6 +443,79 @@ TEST(producers_batches_get_kafkas_verdict_or_a_listed_better_one)
     assert_int_equal(appends_compared, 247);
     assert_all_were_met("append");
     assert_all_were_met("stored");
+}
+
+/* ---- append.jsonl: what a follower may append */
+
+static struct log_fixture fixture;
+
+/* As a follower does: all of it is checked first, then it is appended. */
+static int replicate(const struct blob *blob)
+{
+    struct log_append *appends = calloc(blob->length / RECORD_BATCH_HEADER_SIZE + 1,
+                                        sizeof *appends);
+    struct log_append *rest = NULL;
+    size_t at = 0, count = 0;
+    int err;
+    while ((err = record_batch_check_replicated(blob->data + at, blob->length - at,
+                                                &appends[count].batch)) == 0) {
+        appends[count].data = blob->data + at;
+        if (count > 0) appends[count - 1].next = &appends[count];
+        at += appends[count++].batch.size;
+    }
+    if (err == ERR_NOT_FOUND) err = 0; /* The end, or the beginning of what comes next. */
+    if (err == 0 && count > 0)
+        err = partition_log_append(fixture.log, appends, 7, NOW_MS, true, &rest);
+    for (size_t i = 0; i < count && err == 0; i++)
+        err = appends[i].err;
+    free(appends);
+    return err;
+}
+
+static void assert_log_holds(const char *what, const json_t *line)
+{
+    const char *hex = text_of(line, "stored");
+    struct blob expected = from_hex(hex == NULL                ? ""
+                                    : strcmp(hex, "same") == 0 ? text_of(line, "hex")
+                                                               : hex);
+    char name[64];
+    struct buffer found;
+    snprintf(name, sizeof name, "%020lld.log", (long long)number_of(line, "startOffset"));
+    buffer_init(&found);
+    fixture_load_file(&fixture, name, &found);
+    if (found.length != expected.length ||
+        (found.length > 0 && memcmp(found.data, expected.data, found.length) != 0))
+        fail_msg("%s: Kafka stores other bytes", what);
+    free(expected.data);
+    buffer_close(&found);
+}
+
+static unsigned replicas_compared;
+
+static void check_replica(const json_t *line)
+{
+    const char *what = text_of(line, "case");
+    if (strcmp(text_of(line, "origin"), "leader") != 0) return;
+    struct blob blob = from_hex(text_of(line, "hex"));
+    if (replicas_compared++ == 0) fixture_start(&fixture);
+    assert_int_equal(partition_log_restart_at(fixture.log, number_of(line, "startOffset")), 0);
+    const struct difference *known = difference("replica", what);
+    int kafka = err_named(text_of(line, "error"));
+    int err = replicate(&blob);
+    if (err != (known == NULL ? kafka : known->err))
+        fail_msg("%s: %s, Kafka %s", what, error_name(err), error_name(kafka));
+    if (known != NULL && known->err == kafka) fail_msg("%s: no longer a difference", what);
+    if (err == 0) assert_log_holds(what, line);
+    free(blob.data);
+}
+
+TEST(followers_append_what_kafkas_followers_append)
+{
+    replicas_compared = 0;
+    each_line("data/append.jsonl", check_replica);
+    assert_int_equal(replicas_compared, 195);
+    assert_all_were_met("replica");
+    fixture_close(&fixture);
 }
 
 /* ---- truncations */
