@@ -486,3 +486,33 @@ TEST(a_trimmed_log_does_not_read_what_lies_in_front)
     assert_entry(33, 1);
     close_log();
 }
+
+TEST(segments_in_front_of_what_is_needed_are_removed)
+{
+    static uint8_t large[13 << 20];
+    bool is_there = false;
+    disk = fs_sim_open(NULL);
+    snprintf(path, sizeof path, "/data");
+    assert_int_equal(open_log(0), 0);
+    for (int64_t index = 1; index <= 6; index++) { /* The fifth begins the second segment. */
+        struct meta_entry entry = { 1, META_ENTRY_COMMAND, { large, sizeof large } };
+        assert_int_equal(meta_log_append(log_under_test, index, &entry, 1), 0);
+    }
+    struct fs *fs = fs_sim_fs(disk);
+    const char *first = "/data/__sluice_metadata-0/00000000000000000001.log";
+    assert_int_equal(meta_log_trim(log_under_test, 4), 0);
+    assert_int_equal(fs->exists(fs, first, &is_there), 0);
+    assert_true(is_there); /* The fourth entry is in it. */
+    assert_int_equal(meta_log_trim(log_under_test, 6), 0);
+    assert_int_equal(fs->exists(fs, first, &is_there), 0);
+    assert_false(is_there);
+    assert_int_equal(
+        fs->exists(fs, "/data/__sluice_metadata-0/00000000000000000001.log.deleted", &is_there), 0);
+    assert_false(is_there); /* Nor is it kept under another name. */
+    close_log();
+    assert_int_equal(open_log(6), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 6);
+    close_log();
+    fs_sim_close(disk);
+    disk = NULL;
+}
