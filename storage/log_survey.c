@@ -18,7 +18,6 @@ struct bases {
     int64_t *items;
     size_t count, capacity;
     int64_t last_snapshot; /* -1: none. */
-    bool has_swap;
 };
 
 static int note_entry(void *context, const struct fs_entry *entry)
@@ -30,7 +29,6 @@ static int note_entry(void *context, const struct fs_entry *entry)
     if (entry->is_folder || base < 0) return 0;
     if (strcmp(suffix, ".snapshot") == 0 && base > bases->last_snapshot)
         bases->last_snapshot = base;
-    if (strstr(suffix, ".swap") != NULL) bases->has_swap = true;
     if (strcmp(suffix, ".log") != 0) return 0;
     if (bases->count == bases->capacity) {
         size_t capacity = bases->capacity == 0 ? 8 : bases->capacity * 2;
@@ -160,7 +158,6 @@ int log_survey(struct fs *fs, const char *folder, bool snapshot_is_complete,
         err = look_at_segment(fs, folder, bases.items[i], !is_covered, survey);
     }
     survey->segment_count = (unsigned)bases.count;
-    survey->is_compaction_broken = bases.has_swap;
     mem_free(bases.items);
     return err;
 }

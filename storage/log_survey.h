@@ -14,10 +14,9 @@
 
 struct log_survey {
     unsigned segment_count;
-    int32_t last_epoch;        /* -1: none. */
-    int64_t last_producer_id;  /* -1: none. */
-    bool has_old_format;       /* Messages of before Kafka 0.11, which we do not read. */
-    bool is_compaction_broken; /* A .swap file: what it replaces is still to be decided. */
+    int32_t last_epoch;       /* -1: none. */
+    int64_t last_producer_id; /* -1: none. */
+    bool has_old_format;      /* Messages of before Kafka 0.11, which we do not read. */
 };
 
 /* `snapshot_is_complete`: everything in the log was there when the newest snapshot was written, which is

@@ -119,6 +119,22 @@ int producer_history_read(struct producer_history *history, const void *data, si
 int producer_history_write_batches(const struct producer_history *history, struct buffer *out,
                                    size_t *count);
 
+/* A batch as that file has it. */
+struct producer_recent_batch {
+    int64_t producer_id;
+    int16_t producer_epoch;
+    int32_t last_sequence;
+    int32_t offset_delta;
+    int64_t last_offset;
+    int64_t timestamp;
+};
+
+/* Calls `each` for every batch in such a file's bytes, of one producer after the other, the newest first.
+ * As producer_snapshot_parse(). */
+int producer_batches_parse(const void *data, size_t length,
+                           int (*each)(void *context, const struct producer_recent_batch *batch),
+                           void *context);
+
 /* Adds what such a file knows of batches below `below_offset` that were forgotten here, to producers that
  * are known in the same epoch. *has_more: it knows of batches from there on. ERR_CORRUPT_MESSAGE: it is no
  * such file. */

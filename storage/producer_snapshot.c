@@ -278,26 +278,32 @@ static void remember_older(struct producer *producer, const struct remembered_ba
 }
 
 /* The batches of one entry, newest first. */
-static int merge_entry(struct producer *producer, const uint8_t *batches, unsigned count,
-                       int64_t below_offset, bool *has_more)
+static int parse_entry(const uint8_t *entry, unsigned count,
+                       int (*each)(void *context, const struct producer_recent_batch *batch),
+                       void *context)
 {
-    for (unsigned i = count; i > 0; i--) {
-        const uint8_t *at = batches + (size_t)(i - 1) * BATCH_SIZE;
-        struct remembered_batch batch = { load_i32(at), load_i32(at + 4), load_i64(at + 8),
-                                          load_i64(at + 16) };
+    int err = 0;
+    for (unsigned i = count; err == 0 && i > 0; i--) {
+        const uint8_t *at = entry + BATCHES_ENTRY_HEADER + (size_t)(i - 1) * BATCH_SIZE;
+        struct producer_recent_batch batch = {
+            .producer_id = load_i64(entry),
+            .producer_epoch = load_i16(entry + 8),
+            .last_sequence = load_i32(at),
+            .offset_delta = load_i32(at + 4),
+            .last_offset = load_i64(at + 8),
+            .timestamp = load_i64(at + 16),
+        };
         if (batch.last_sequence < 0 || batch.offset_delta < 0 ||
             batch.last_offset < batch.offset_delta)
             return ERR_CORRUPT_MESSAGE;
-        if (batch.last_offset >= below_offset)
-            *has_more = true;
-        else if (producer != NULL)
-            remember_older(producer, &batch);
+        err = each(context, &batch);
     }
-    return 0;
+    return err;
 }
 
-int producer_history_merge_batches(struct producer_history *history, const void *data,
-                                   size_t length, int64_t below_offset, bool *has_more)
+int producer_batches_parse(const void *data, size_t length,
+                           int (*each)(void *context, const struct producer_recent_batch *batch),
+                           void *context)
 {
     const uint8_t *bytes = data;
     size_t at = BATCHES_HEADER_SIZE;
@@ -307,18 +313,42 @@ int producer_history_merge_batches(struct producer_history *history, const void 
         return ERR_CORRUPT_MESSAGE;
     int32_t count = load_i32(bytes + 6);
     int err = count < 0 ? ERR_CORRUPT_MESSAGE : 0;
-    *has_more = false;
     for (int32_t i = 0; i < count && err == 0; i++) {
         if (length - at < BATCHES_ENTRY_HEADER) return ERR_CORRUPT_MESSAGE;
         unsigned batch_count = bytes[at + 10];
-        struct producer *producer = producer_find(history, load_i64(bytes + at));
-        if (producer != NULL && producer->epoch != load_i16(bytes + at + 8)) producer = NULL;
-        at += BATCHES_ENTRY_HEADER;
-        if (batch_count < 2 || batch_count > REMEMBERED_BATCHES ||
-            length - at < (size_t)batch_count * BATCH_SIZE)
+        size_t size = BATCHES_ENTRY_HEADER + (size_t)batch_count * BATCH_SIZE;
+        if (batch_count < 2 || batch_count > REMEMBERED_BATCHES || length - at < size)
             return ERR_CORRUPT_MESSAGE;
-        err = merge_entry(producer, bytes + at, batch_count, below_offset, has_more);
-        at += (size_t)batch_count * BATCH_SIZE;
+        err = parse_entry(bytes + at, batch_count, each, context);
+        at += size;
     }
     return err == 0 && at != length ? ERR_CORRUPT_MESSAGE : err;
+}
+
+struct merging {
+    struct producer_history *history;
+    int64_t below_offset;
+    bool has_more;
+};
+
+static int merge_batch(void *context, const struct producer_recent_batch *recent)
+{
+    struct merging *merging = context;
+    struct producer *producer = producer_find(merging->history, recent->producer_id);
+    struct remembered_batch batch = { recent->last_sequence, recent->offset_delta,
+                                      recent->last_offset, recent->timestamp };
+    if (recent->last_offset >= merging->below_offset)
+        merging->has_more = true;
+    else if (producer != NULL && producer->epoch == recent->producer_epoch)
+        remember_older(producer, &batch);
+    return 0;
+}
+
+int producer_history_merge_batches(struct producer_history *history, const void *data,
+                                   size_t length, int64_t below_offset, bool *has_more)
+{
+    struct merging merging = { history, below_offset, false };
+    int err = producer_batches_parse(data, length, merge_batch, &merging);
+    *has_more = merging.has_more;
+    return err;
 }

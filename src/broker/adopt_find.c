@@ -116,8 +116,6 @@ static void judge(struct adopt_topic *topic, const struct adopt_partition *parti
         topic->why = "it has more partitions than a topic may have";
     if (survey->has_old_format)
         topic->why = "it has messages of before Kafka 0.11, which Sluice does not read";
-    if (survey->is_compaction_broken)
-        topic->why = "a compaction was not completed: let Kafka start and stop once more";
     if (partition->last_epoch == INT32_MAX) topic->why = "its leader epochs are used up";
 }
 

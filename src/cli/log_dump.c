@@ -259,7 +259,8 @@ int log_dump_file(struct log_dump *dump, const char *path)
             log_output_number(&dump->output, "base_offset", name.base_offset);
         log_output_end(&dump->output);
         dump->is_metadata = log_is_metadata(path);
-        bool has_batches = name.kind == LOG_FILE_BATCHES || name.kind == LOG_FILE_METADATA_SNAPSHOT;
+        bool has_batches = name.kind == LOG_FILE_BATCHES ||
+                           name.kind == LOG_FILE_KAFKAS_METADATA_SNAPSHOT;
         err = has_batches ? log_dump_batches(dump, fd, size) : log_dump_small(dump, name, path);
     }
     if (fd >= 0) dump->fs->close(dump->fs, fd);

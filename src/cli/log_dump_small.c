@@ -139,6 +139,38 @@ static void show_snapshot(struct log_dump *dump, const void *data, size_t length
         log_dump_damage(dump, 0, "version, length or CRC of the snapshot is wrong");
 }
 
+static int show_recent(void *context, const struct producer_recent_batch *batch)
+{
+    struct log_output *output = context;
+    log_output_begin(output, "recent_batch");
+    log_output_number(output, "producer_id", batch->producer_id);
+    log_output_number(output, "producer_epoch", batch->producer_epoch);
+    log_output_number(output, "last_sequence", batch->last_sequence);
+    log_output_number(output, "last_offset", batch->last_offset);
+    log_output_number(output, "offset_delta", batch->offset_delta);
+    log_output_number(output, "timestamp", batch->timestamp);
+    log_output_end(output);
+    return output->failed ? ERR_IO : 0;
+}
+
+static void show_recent_batches(struct log_dump *dump, const void *data, size_t length)
+{
+    if (producer_batches_parse(data, length, show_recent, &dump->output) == ERR_CORRUPT_MESSAGE)
+        log_dump_damage(dump, 0, "version, length, CRC or a batch of this file is wrong");
+}
+
+static int show_metadata(struct log_dump *dump, const void *data, size_t length)
+{
+    int err = log_meta_snapshot(&dump->output, data, length);
+    if (err == ERR_UNSUPPORTED_VERSION)
+        log_dump_damage(dump, 0, "it holds what this version does not know");
+    else if (err == ERR_CORRUPT_MESSAGE)
+        log_dump_damage(dump, 0, "it is no whole snapshot of the metadata");
+    else
+        return err;
+    return 0;
+}
+
 /* ---- texts ---- */
 
 struct line_walk {
@@ -205,6 +237,8 @@ int log_dump_content(struct log_dump *dump, struct log_file_name name, const voi
         break;
     case LOG_FILE_TXN_INDEX: show_aborted(dump, data, length); break;
     case LOG_FILE_SNAPSHOT: show_snapshot(dump, data, length); break;
+    case LOG_FILE_RECENT_BATCHES: show_recent_batches(dump, data, length); break;
+    case LOG_FILE_METADATA_SNAPSHOT: return show_metadata(dump, data, length);
     case LOG_FILE_EPOCHS: show_checkpoint(dump, 2, data, length); break;
     case LOG_FILE_CHECKPOINT: show_checkpoint(dump, 3, data, length); break;
     case LOG_FILE_PROPERTIES: show_text(dump, data, length); break;

@@ -22,7 +22,7 @@ static const struct {
     { ".timeindex", LOG_FILE_TIME_INDEX },
     { ".txnindex", LOG_FILE_TXN_INDEX },
     { ".snapshot", LOG_FILE_SNAPSHOT },
-    { ".checkpoint", LOG_FILE_METADATA_SNAPSHOT },
+    { ".checkpoint", LOG_FILE_KAFKAS_METADATA_SNAPSHOT },
     { "leader-epoch-checkpoint", LOG_FILE_EPOCHS },
     { "recovery-point-offset-checkpoint", LOG_FILE_CHECKPOINT },
     { "log-start-offset-checkpoint", LOG_FILE_CHECKPOINT },
@@ -32,7 +32,10 @@ static const struct {
     { "meta.properties", LOG_FILE_PROPERTIES },
     { "meta.properties.adopted", LOG_FILE_PROPERTIES },
     { "quorum-state", LOG_FILE_VOTE },
+    { "producer-batches", LOG_FILE_RECENT_BATCHES },
 };
+
+#define METADATA_SNAPSHOT "metadata-" /* And its index. */
 
 static const char *const leftovers[] = { ".deleted", ".cleaned", ".swap", ".tmp" };
 
@@ -64,6 +67,9 @@ struct log_file_name log_file_name(const char *path)
     const char *tail = found.base_offset >= 0 ? suffix : bare;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(tail, kinds[i].suffix) == 0) found.kind = kinds[i].kind;
+    if (strncmp(bare, METADATA_SNAPSHOT, sizeof METADATA_SNAPSHOT - 1) == 0 &&
+        strstr(bare, ".snapshot") != NULL)
+        found.kind = LOG_FILE_METADATA_SNAPSHOT;
     /* What is not named by an offset can still be read: offsets then count from 0. */
     const char *dot = strrchr(bare, '.');
     for (size_t i = 0; dot != NULL && found.kind == LOG_FILE_OTHER && i < 6; i++)

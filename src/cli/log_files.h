@@ -16,11 +16,13 @@ enum log_file_kind {
     LOG_FILE_TIME_INDEX,
     LOG_FILE_TXN_INDEX,
     LOG_FILE_SNAPSHOT,
-    LOG_FILE_EPOCHS,            /* leader-epoch-checkpoint */
-    LOG_FILE_CHECKPOINT,        /* Of a data folder: topic, partition, offset. */
-    LOG_FILE_PROPERTIES,        /* partition.metadata, meta.properties: text. */
-    LOG_FILE_VOTE,              /* quorum-state */
-    LOG_FILE_METADATA_SNAPSHOT, /* Kafka's, in batches. */
+    LOG_FILE_EPOCHS,                   /* leader-epoch-checkpoint */
+    LOG_FILE_CHECKPOINT,               /* Of a data folder: topic, partition, offset. */
+    LOG_FILE_PROPERTIES,               /* partition.metadata, meta.properties: text. */
+    LOG_FILE_VOTE,                     /* quorum-state */
+    LOG_FILE_KAFKAS_METADATA_SNAPSHOT, /* In batches. */
+    LOG_FILE_METADATA_SNAPSHOT,        /* Ours. */
+    LOG_FILE_RECENT_BATCHES,           /* producer-batches */
 };
 
 struct log_file_name {

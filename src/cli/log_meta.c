@@ -5,6 +5,7 @@
 #include "meta_command.h"
 #include "meta_log.h"
 #include "meta_members.h"
+#include "meta_snapshot.h"
 #include "meta_vote.h"
 
 /* What one entry may make us take: it is itself no longer than META_ENTRY_MAX_SIZE. */
@@ -170,6 +171,64 @@ int log_meta_entry(struct log_output *output, const struct record_batch *batch,
     default: return ERR_UNSUPPORTED_VERSION;
     }
     return err == ERR_MALFORMED ? ERR_CORRUPT_MESSAGE : err;
+}
+
+/* ---- snapshots ---- */
+
+static void show_topic(struct log_output *output, const char *kind, const struct meta_topic *topic)
+{
+    struct meta_topic_created command = { *topic };
+    json_t *content = json_object();
+    log_output_begin(output, kind);
+    show_topic_created(content, &command);
+    log_output_json(output, "content", content);
+    log_output_end(output);
+}
+
+static void show_snapshot(struct log_output *output, const struct meta_core_snapshot *at,
+                          const struct meta_state *state, const struct meta_changes *gone)
+{
+    struct meta_topic_cursor cursor = { 0, 0 };
+    const struct meta_topic *topic;
+    log_output_begin(output, "metadata");
+    log_output_number(output, "index", at->index);
+    log_output_number(output, "term", at->term);
+    log_output_number(output, "members_index", at->members_index);
+    log_output_text(output, "cluster_id", state->cluster_id);
+    log_output_number(output, "next_producer_id", state->next_producer_id);
+    log_output_number(output, "brokers", meta_state_broker_count(state));
+    log_output_number(output, "topics", state->topic_count);
+    if (show_members(output, at->members) != 0) log_output_text(output, "members", "unreadable");
+    log_output_end(output);
+    for (unsigned i = 0; i < meta_state_broker_count(state); i++) {
+        struct meta_register_broker command = { .broker = *meta_state_broker_at(state, i) };
+        json_t *content = json_object();
+        log_output_begin(output, "broker");
+        log_output_number(output, "incarnation", command.broker.incarnation);
+        show_register_broker(content, &command);
+        log_output_json(output, "content", content);
+        log_output_end(output);
+    }
+    while ((topic = meta_state_next_topic(state, &cursor)) != NULL)
+        show_topic(output, "topic", topic);
+    for (unsigned i = 0; i < gone->count; i++)
+        show_topic(output, "gone", gone->items[i].before);
+}
+
+int log_meta_snapshot(struct log_output *output, const void *data, size_t length)
+{
+    static const uint64_t hash_key[2] = { 0x736e6170, 0x73686f74 }; /* One file, no rivals. */
+    struct meta_core_snapshot at;
+    struct meta_state state;
+    struct meta_changes gone;
+    if (length > INT32_MAX) return ERR_CORRUPT_MESSAGE;
+    meta_state_init(&state, hash_key);
+    meta_changes_init(&gone);
+    int err = meta_snapshot_decode((struct bytes){ data, (int32_t)length }, &at, &state, &gone);
+    if (err == 0 && output != NULL) show_snapshot(output, &at, &state, &gone);
+    meta_changes_close(&gone);
+    meta_state_close(&state);
+    return err;
 }
 
 /* ---- quorum-state ---- */

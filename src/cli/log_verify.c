@@ -15,8 +15,10 @@
 #include "meta_log.h"
 #include "partition_log.h"
 
-#define VOTE_FILE      "quorum-state"
-#define VOTE_BYTES_MAX 65536
+#define VOTE_FILE          "quorum-state"
+#define VOTE_BYTES_MAX     65536
+#define RECENT_BYTES_MAX   ((size_t)512 << 20)
+#define SNAPSHOT_BYTES_MAX ((size_t)1 << 30)
 
 static void finding(struct log_verify *verify, const char *file, int64_t position, int64_t offset,
                     const char *what)
@@ -200,6 +202,26 @@ static void check_epochs_end(struct partition_check *check)
                        check->next_offset);
 }
 
+static int pass_recent(void *context, const struct producer_recent_batch *batch)
+{
+    (void)context;
+    (void)batch;
+    return 0;
+}
+
+static int check_recent_batches(struct partition_check *check)
+{
+    char path[PATH_MAX];
+    char *data = NULL;
+    size_t length = 0;
+    int err = fs_path(path, "%s/producer-batches", check->folder);
+    if (err == 0) err = fs_read_file(check->verify->fs, path, RECENT_BYTES_MAX, &data, &length);
+    if (err == 0 && producer_batches_parse(data, length, pass_recent, NULL) != 0)
+        verify_finding(check, "producer-batches", 0, -1, "version, length or CRC is wrong");
+    mem_free(data);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 static int check_content(struct partition_check *check)
 {
     struct log_names names;
@@ -208,6 +230,9 @@ static int check_content(struct partition_check *check)
     if (err == 0) {
         check_names(check, &names);
         check_topic_id(check);
+        err = check_recent_batches(check);
+    }
+    if (err == 0) {
         err = verify_read_epochs(check);
     }
     log_names_close(&names);
@@ -332,6 +357,30 @@ static int check_vote(struct log_verify *verify, const char *data_folder)
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 
+static int check_snapshots(struct log_verify *verify, const char *data_folder)
+{
+    struct log_names files;
+    int err = log_names_read(&files, data_folder, false);
+    for (size_t i = 0; err == 0 && i < files.count; i++) {
+        char path[PATH_MAX];
+        char *data = NULL;
+        size_t length = 0;
+        struct log_file_name name = log_file_name(files.items[i]);
+        if (name.kind != LOG_FILE_METADATA_SNAPSHOT || name.is_leftover) continue;
+        err = fs_path(path, "%s/%s", data_folder, files.items[i]);
+        if (err == 0) err = fs_read_file(verify->fs, path, SNAPSHOT_BYTES_MAX, &data, &length);
+        if (err == 0) err = log_meta_snapshot(NULL, data, length);
+        mem_free(data);
+        if (err == ERR_CORRUPT_MESSAGE || err == ERR_UNSUPPORTED_VERSION)
+            finding(verify, path, -1, -1,
+                    err == ERR_CORRUPT_MESSAGE ? "it is no whole snapshot of the metadata"
+                                               : "it holds what this version does not know");
+        if (err != ERR_NO_MEMORY && err != ERR_IO) err = 0;
+    }
+    log_names_close(&files);
+    return err;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -360,6 +409,7 @@ static int verify_data_folder(struct log_verify *verify, const char *data_folder
 {
     int err = check_checkpoint_files(verify, data_folder);
     if (err == 0) err = check_vote(verify, data_folder);
+    if (err == 0) err = check_snapshots(verify, data_folder);
     for (size_t i = 0; err == 0 && i < folders->count && !verify->output.failed; i++) {
         err = verify_subfolder(verify, data_folder, folders->items[i]);
         /* Deleted meanwhile. */

@@ -17,6 +17,7 @@
 #include "fuzz_meta_entries.h"
 #include "log_dump.h"
 #include "meta_entry.h"
+#include "meta_snapshot.h"
 #include "meta_vote.h"
 #include "producer_history.h"
 #include "txn_index.h"
@@ -35,6 +36,8 @@ enum form {
     CHECKPOINT,
     TEXT,
     VOTE,
+    RECENT,
+    STATE,
     FORMS
 };
 
@@ -137,10 +140,55 @@ static void put_snapshot(struct buffer *input)
                                       .base_offset = 7 * (int64_t)left,
                                       .attributes = chance_below(2) == 0 ? BATCH_TRANSACTIONAL
                                                                          : 0 };
-        if (producer_history_add(history, &batch) != 0) abort();
+        if (producer_history_add(history, &batch, 1700000000000) != 0) abort();
     }
     if (producer_history_write(history, input) != 0) abort();
     producer_history_close(history);
+}
+
+/* Kinds of our own: see producer_snapshot.c and meta_snapshot.h. */
+static void put_recent(struct buffer *input)
+{
+    struct producer_history *history = NULL;
+    size_t count;
+    if (producer_history_open(&history) != 0) abort();
+    for (size_t left = chance_below(9); left > 0; left--) {
+        struct record_batch batch = { .producer_id = (int64_t)(left % 2),
+                                      .base_offset = 100 - 7 * (int64_t)left };
+        if (producer_history_add(history, &batch, 0) != 0) abort();
+    }
+    if (producer_history_write_batches(history, input, &count) != 0) abort();
+    producer_history_close(history);
+}
+
+static void put_state(struct buffer *input)
+{
+    static const uint64_t hash_key[2] = { 1, 2 };
+    struct meta_state state;
+    struct meta_changes gone;
+    struct buffer members;
+    meta_state_init(&state, hash_key);
+    meta_changes_init(&gone);
+    buffer_init(&members);
+    fuzz_meta_members(&members);
+    for (size_t left = chance_below(8); left > 0; left--) {
+        struct buffer payload;
+        struct meta_outcome outcome;
+        buffer_init(&payload);
+        fuzz_meta_command(&payload);
+        struct meta_entry entry = { 1,
+                                    META_ENTRY_COMMAND,
+                                    { payload.data, (int32_t)payload.length } };
+        if (meta_apply(&state, state.index + 1, &entry, NULL, &outcome) != 0) abort();
+        meta_outcome_close(&outcome);
+        buffer_close(&payload);
+    }
+    struct meta_core_snapshot at = {
+        state.index + 1, 1, 1, { members.data, (int32_t)members.length }
+    };
+    meta_snapshot_encode(&at, &state, &gone, input);
+    buffer_close(&members);
+    meta_state_close(&state);
 }
 
 static void put_lines(struct buffer *input, bool of_partitions)
@@ -187,6 +235,8 @@ void fuzz_make(struct buffer *input)
     case EPOCHS: put_lines(input, false); break;
     case CHECKPOINT: put_lines(input, true); break;
     case TEXT: buffer_put(input, "version: 0\ntopic_id: AAAA\n", 26); break;
+    case RECENT: put_recent(input); break;
+    case STATE: put_state(input); break;
     default: put_vote(input); break;
     }
 }
@@ -199,6 +249,10 @@ void fuzz_mend(uint8_t *data, size_t length)
     if (data[0] % FORMS <= METADATA) fuzz_mend_batches(file, length);
     if (data[0] % FORMS == SNAPSHOT && length >= 10)
         store_i32(file + 2, (int32_t)crc32c(file + 6, length - 6));
+    if (data[0] % FORMS == RECENT && length >= 10)
+        store_i32(file + 2, (int32_t)crc32c(file + 6, length - 6));
+    if (data[0] % FORMS == STATE && length >= 12)
+        store_i32(file + 8, (int32_t)crc32c(file + 12, length - 12));
     for (size_t at = 0; data[0] % FORMS == VOTE && at + 40 <= length; at += META_VOTE_COPY_SPACING)
         store_i32(file + at + 36, (int32_t)crc32c(file + at, 36));
 }
@@ -224,10 +278,11 @@ static int dump_batches(struct log_dump *dump, const uint8_t *data, size_t lengt
 static int dump_content(struct log_dump *dump, enum form form, const uint8_t *data, size_t length)
 {
     static const enum log_file_kind kinds[FORMS] = {
-        [OFFSETS] = LOG_FILE_OFFSET_INDEX, [TIMES] = LOG_FILE_TIME_INDEX,
-        [ABORTS] = LOG_FILE_TXN_INDEX,     [SNAPSHOT] = LOG_FILE_SNAPSHOT,
-        [EPOCHS] = LOG_FILE_EPOCHS,        [CHECKPOINT] = LOG_FILE_CHECKPOINT,
-        [TEXT] = LOG_FILE_PROPERTIES,      [VOTE] = LOG_FILE_VOTE,
+        [OFFSETS] = LOG_FILE_OFFSET_INDEX,  [TIMES] = LOG_FILE_TIME_INDEX,
+        [ABORTS] = LOG_FILE_TXN_INDEX,      [SNAPSHOT] = LOG_FILE_SNAPSHOT,
+        [EPOCHS] = LOG_FILE_EPOCHS,         [CHECKPOINT] = LOG_FILE_CHECKPOINT,
+        [TEXT] = LOG_FILE_PROPERTIES,       [VOTE] = LOG_FILE_VOTE,
+        [RECENT] = LOG_FILE_RECENT_BATCHES, [STATE] = LOG_FILE_METADATA_SNAPSHOT,
     };
     struct log_file_name name = { kinds[form], 100, false };
     return log_dump_content(dump, name, data, length);
