@@ -11,6 +11,8 @@
 /* What a file has while it is appended to. */
 struct index_tail {
     uint32_t waiting; /* So many entries at the end of all are in `block` only. */
+    struct open_file
+        *pinned; /* Between begin and end: if it was open, or will be needed soon. Writer. */
     bool has_last;
     uint8_t last[INDEX_ENTRY_MAX]; /* The last of all, waiting or not. */
     uint8_t block[INDEX_BLOCK_BYTES];
@@ -301,6 +303,7 @@ static int make_tail(struct index_file *file, bool may_block)
     struct index_tail *tail = mem_alloc(sizeof *tail);
     if (tail == NULL) return ERR_NO_MEMORY;
     tail->waiting = 0;
+    tail->pinned = NULL;
     int err = index_file_find_last(file, may_block, &found, tail->last);
     if (err != 0) {
         mem_free(tail);
@@ -319,18 +322,26 @@ static int make_tail(struct index_file *file, bool may_block)
 
 int index_file_begin_append(struct index_file *file, bool may_block)
 {
-    struct open_file *pinned;
-    int err = pin(file, FS_CREATE, may_block, &pinned);
+    struct open_file *pinned = NULL;
+    int err = make_tail(file, may_block);
 
     if (err != 0) return err;
-    err = make_tail(file, may_block);
-    if (err != 0) unpin(file, pinned);
+    assert(file->tail->pinned == NULL);
+    lock(file);
+    bool is_needed_soon = file->tail->waiting >= entries_per_block(file) / 2;
+    unlock(file);
+    if (!file_cache_pin(&file->file, &file->folder->lock, &pinned) && is_needed_soon)
+        err = pin(file, FS_CREATE, may_block, &pinned);
+    file->tail->pinned = pinned;
     return err;
 }
 
 void index_file_end_append(struct index_file *file)
 {
-    unpin(file, file->file);
+    struct open_file *pinned = file->tail->pinned;
+
+    file->tail->pinned = NULL;
+    if (pinned != NULL) unpin(file, pinned);
 }
 
 const uint8_t *index_file_last(const struct index_file *file)
@@ -375,7 +386,12 @@ int index_file_append(struct index_file *file, const void *entry)
     lock(file);
     bool is_full = file->tail->waiting == entries_per_block(file);
     unlock(file);
-    int err = is_full ? write_waiting(file, file->file->fd) : 0;
+    int err = 0;
+    /* So many entries at once that the block was not half full when they began: no matter for a loop, it
+     * is once in hundreds of kilobytes. */
+    if (is_full && file->tail->pinned == NULL)
+        err = pin(file, FS_CREATE, true, &file->tail->pinned);
+    if (err == 0 && is_full) err = write_waiting(file, file->tail->pinned->fd);
     if (err != 0) return err;
     lock(file);
     memcpy(file->tail->block + (size_t)file->tail->waiting * size, entry, size);

@@ -50,7 +50,8 @@ int index_file_load(struct index_file *file);
 /* Empties it, whatever is there. Nobody else uses it. Blocks. */
 int index_file_reset(struct index_file *file);
 
-/* Makes appending possible until index_file_end_append(): the file is open and pinned, there is memory.
+/* Makes appending possible until index_file_end_append(): there is memory, and the file is open if a block
+ * will be full soon (a partition that is written now and then needs no descriptors for its indexes).
  * ERR_NEEDS_IO, ERR_NO_MEMORY, …. Writer. */
 int index_file_begin_append(struct index_file *file, bool may_block);
 void index_file_end_append(struct index_file *file);

@@ -59,10 +59,10 @@ static struct segment_view view(bool may_block)
                                   .may_block = may_block };
 }
 
-TEST(a_new_segment_has_three_empty_files_and_none_open)
+TEST(a_new_segment_has_three_empty_files_and_keeps_one_open_at_most)
 {
     start();
-    assert_int_equal(atomic_load(&disk->open_files), 3); /* Since appending began. */
+    assert_int_equal(atomic_load(&disk->open_files), 1); /* Since appending began. */
     segment_end_append(segment);
     segment_let_go(segment);
     assert_int_equal(atomic_load(&disk->open_files), 0);
