@@ -317,7 +317,8 @@ static int explain(struct compaction *compaction, int err)
 
 int compaction_next(struct compaction *compaction, bool *is_ready)
 {
-    int err = compaction->keys == NULL ? begin_writing(compaction) : 0;
+    int err = compaction->keys == NULL ? begin_writing(compaction)
+                                       : compaction_unlink_old(compaction);
 
     *is_ready = false;
     if (err == 0) {

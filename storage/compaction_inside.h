@@ -81,6 +81,10 @@ int compaction_map_keys(struct compaction *compaction);
 /* Writes the current group's segment, durable, under the suffix `.cleaned`. */
 int compaction_write_group(struct compaction *compaction);
 
+/* Unlinks what the group that was swapped in has replaced: it takes its time, so the writer does not do it.
+ * Readers have their files open. */
+int compaction_unlink_old(struct compaction *compaction);
+
 #define CLEANED_SUFFIX ".cleaned"
 #define SWAP_SUFFIX    ".swap"
 

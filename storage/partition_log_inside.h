@@ -151,9 +151,6 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
 /* Completes or undoes what a crash left of a compaction (partition_log_swap.c). Blocks. */
 int log_complete_swap(struct partition_log *log);
 
-/* The segment's files have the suffix `.deleted` and are to be unlinked at `due_ms`. */
-int log_remember_removed(struct partition_log *log, int64_t base_offset, int64_t due_ms);
-
 /* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
  * *indexes_are_lost, for each: those of offsets and times had to be made again. Blocks. */
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,

@@ -105,23 +105,30 @@ static void set_swap(struct partition_log *log, int64_t from, int64_t below)
     pthread_mutex_unlock(&log->lock);
 }
 
+/* Is a snapshot at that offset one that a checkpoint left, and sees to? */
+static bool is_of_checkpoint(const struct partition_log *log, int64_t offset)
+{
+    bool is_one = offset == log->snapshot_offset;
+
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS; i++)
+        is_one = is_one || offset == log->old_snapshots[i];
+    return is_one;
+}
+
 /* By (3). */
 static int remove_old(struct compaction *compaction)
 {
     struct partition_log *log = compaction->log;
     const struct compaction_source *sources = compaction->sources + compaction->group;
-    int64_t now_ms = clock_wall_ms(log->clock);
     int err = 0;
 
     for (size_t i = 1; i < compaction->group_count && err == 0; i++) {
         int64_t base_offset = sources[i].base_offset;
         char path[PATH_MAX];
         err = segment_rename_deleted(sources[i].segment);
-        /* If there is no memory for that, they go when the log is opened again. */
-        if (err == 0) (void)log_remember_removed(log, base_offset, now_ms);
         /* Nothing begins there any more. */
         if (err == 0) err = segment_path(log->folder, base_offset, ".snapshot", path);
-        if (err == 0 && base_offset != log->snapshot_offset) err = log->fs->remove(log->fs, path);
+        if (err == 0 && !is_of_checkpoint(log, base_offset)) err = log->fs->remove(log->fs, path);
         if (err == ERR_NOT_FOUND) err = 0;
     }
     return err == 0 ? log->fs->sync_folder(log->fs, log->folder) : err;
@@ -213,6 +220,17 @@ int compaction_swap(struct compaction *compaction)
     if (err != 0 && !compaction_is_harmless(err))
         err = log_fail(log, err, "replacing compacted segments");
     pthread_mutex_unlock(&log->flush_lock);
+    return err;
+}
+
+int compaction_unlink_old(struct compaction *compaction)
+{
+    const struct compaction_source *sources = compaction->sources + compaction->group;
+    int err = 0;
+
+    for (size_t i = 1; i < compaction->group_count && err == 0; i++)
+        err = segment_remove_files(compaction->fs, compaction->folder, sources[i].base_offset,
+                                   ".deleted");
     return err;
 }
 

@@ -65,14 +65,15 @@ static int count_unwanted(struct partition_log *log, struct retention_view view,
     return 0;
 }
 
-int log_remember_removed(struct partition_log *log, int64_t base_offset, int64_t due_ms)
+static int remember_removed(struct partition_log *log, const struct segment *segment,
+                            int64_t due_ms)
 {
     struct removed_segment *removed = mem_realloc(log->removed,
                                                   (log->removed_count + 1) * sizeof *removed);
 
     if (removed == NULL) return ERR_NO_MEMORY;
     log->removed = removed;
-    log->removed[log->removed_count++] = (struct removed_segment){ base_offset, due_ms };
+    log->removed[log->removed_count++] = (struct removed_segment){ segment->base_offset, due_ms };
     return 0;
 }
 
@@ -88,8 +89,8 @@ static int remove_first(struct partition_log *log, int64_t now_ms)
      * earlier one would leave a gap, one that outlived the roll no segment. */
     if (log->folder_is_dirty) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0)
-        err = log_remember_removed(log, segment->base_offset,
-                                   plus_capped(now_ms, log->settings.file_delete_delay_ms));
+        err = remember_removed(log, segment,
+                               plus_capped(now_ms, log->settings.file_delete_delay_ms));
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);
     log->segment_count--;

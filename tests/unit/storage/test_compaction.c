@@ -37,14 +37,14 @@ static void assert_log(const char *expected)
 static bool has_leftovers(void)
 {
     static const char *const names[] = { ".log", ".index", ".timeindex", ".txnindex" };
+    static const char *const suffixes[] = { ".cleaned", ".swap", ".deleted" };
     for (int64_t base = 0; base < 64; base++)
-        for (size_t i = 0; i < 4; i++) {
-            char name[64];
-            snprintf(name, sizeof name, "%020d%s.cleaned", (int)base, names[i]);
-            if (fixture_has_file(&fixture, name)) return true;
-            snprintf(name, sizeof name, "%020d%s.swap", (int)base, names[i]);
-            if (fixture_has_file(&fixture, name)) return true;
-        }
+        for (size_t i = 0; i < 4; i++)
+            for (size_t k = 0; k < 3; k++) {
+                char name[64];
+                snprintf(name, sizeof name, "%020d%s%s", (int)base, names[i], suffixes[k]);
+                if (fixture_has_file(&fixture, name)) return true;
+            }
     return false;
 }
 
