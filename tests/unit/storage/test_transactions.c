@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "fs_sim.h"
 #include "log_fixture.h"
 #include "partition_log.h"
 
@@ -399,6 +400,67 @@ TEST(lack_of_memory_makes_no_transaction_unknown)
         fixture_close(&fixture);
     } while (err != 0);
     assert_true(nth > 3);
+}
+
+/* ---- power cuts */
+
+/* Producers go on where the log says. */
+static void go_on(void)
+{
+    for (int i = 1; i <= PRODUCERS; i++) {
+        struct producer_snapshot found;
+        bool is_known = producer_history_find(partition_log_producers(fixture.log), i, &found);
+        next_sequence[i] = is_known ? found.last_sequence + 1 : 0;
+    }
+}
+
+/* A life on the simulated disk: some work, some of it made durable; ends when the power goes. */
+static void live(struct fs_sim *sim)
+{
+    high_watermark = end_offset();
+    go_on();
+    while (!fs_sim_is_off(sim)) {
+        work(1 + rand() % 8);
+        int way = rand() % 5;
+        if (way == 0) partition_log_flush(fixture.log);
+        if (way == 1) partition_log_checkpoint(fixture.log);
+        if (way == 2) data_dir_write_checkpoints(fixture.dir);
+        if (way == 3 && rand() % 4 == 0) {
+            int64_t offset = end_offset() - rand() % 10;
+            if (partition_log_truncate(fixture.log, offset < 0 ? 0 : offset) == 0) go_on();
+        }
+    }
+    fixture_close(&fixture);
+}
+
+static void survive_power_cuts(unsigned seed)
+{
+    struct fs_sim_options options = { .seed = seed };
+    struct fs_sim *sim = fs_sim_open(&options);
+    srand(seed);
+    fixture_init(&fixture, "/data");
+    fixture.settings.segment_bytes = 900;
+    fixture.disk.real = fs_sim_fs(sim);
+    fixture.disk.syncs_indeed = true;
+    for (int lives = 0; lives < 4; lives++) {
+        fs_sim_cut_power_at(sim, 1 + rand() % 250);
+        if (fixture_open(&fixture) == 0) live(sim);
+        if (!fs_sim_is_off(sim)) fs_sim_cut_power(sim);
+        fs_sim_cut_power_at(sim, 0);
+        fs_sim_restart(sim);
+        if (fixture_open(&fixture) != 0) fail_msg("seed %u: it cannot be opened", seed);
+        high_watermark = end_offset();
+        assert_as_the_batches_say();
+        fixture_close(&fixture);
+    }
+    assert_int_equal(fs_sim_misuses(sim), 0);
+    fs_sim_close(sim);
+}
+
+TEST(after_a_power_cut_transactions_are_what_the_batches_say)
+{
+    for (unsigned seed = 1; seed <= 150; seed++)
+        survive_power_cuts((unsigned)test_seed() + seed);
 }
 
 /* ---- rules */
