@@ -96,10 +96,6 @@ static int add_partition(struct adopt_topic *topic, const struct adopt_partition
         topic->partitions = partitions;
         topic->capacity = capacity;
     }
-    for (unsigned i = 0; i < topic->count; i++)
-        if (topic->partitions[i].index == partition->index)
-            topic->why = "a partition of this topic lies in two data folders: remove the one that "
-                         "is not wanted";
     topic->partitions[topic->count++] = *partition;
     if (partition->index > topic->highest) topic->highest = partition->index;
     return 0;

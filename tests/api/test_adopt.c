@@ -231,3 +231,58 @@ TEST(a_topic_whose_partitions_contradict_each_other_is_left_alone)
     assert_true(exists(&broker, "data/orders-0/00000000000000000018.log"));
     assert_true(exists(&broker, "data/orders-1/00000000000000000018.log"));
 }
+
+TEST(several_folders_are_adopted_together)
+{
+    struct test_broker broker;
+    char log_dirs[512];
+    given_kafkas_folder(&broker, true);
+    run("cp -r '%s' '%s/more' && mv '%s/more/orders-0' '%s/more/orders-1' && rm "
+        "%s/more/*-checkpoint",
+        test_data(KAFKA_FOLDER), broker.folder, broker.folder, broker.folder, broker.folder);
+    snprintf(log_dirs, sizeof log_dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
+    broker.settings[0] = log_dirs;
+    test_broker_start(&broker);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = await_topic(client, orders, 2);
+    assert_int_equal(end_offset(client, topic, 0), LOG_END_OFFSET);
+    assert_int_equal(end_offset(client, topic, 1), LOG_END_OFFSET);
+    client_close(client);
+    test_broker_stop(&broker);
+    assert_true(exists(&broker, "more/meta.properties.adopted"));
+
+    broker.adopt = false;
+    test_broker_start(&broker);
+    client = client_open(broker.port);
+    topic = await_topic(client, orders, 2);
+    assert_int_equal(end_offset(client, topic, 1), LOG_END_OFFSET);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+TEST(a_partition_that_lies_in_two_folders_is_not_for_us_to_choose)
+{
+    struct test_broker broker;
+    char log_dirs[512];
+    given_kafkas_folder(&broker, true);
+    run("cp -r '%s' '%s/more'", test_data(KAFKA_FOLDER), broker.folder);
+    snprintf(log_dirs, sizeof log_dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
+    broker.settings[0] = log_dirs;
+    assert_true(test_broker_ends_by_itself(&broker) != 0);
+    assert_true(said(&broker, "orders-0 is in"));
+    run("diff -r '%s/more/orders-0' '%s/orders-0'", broker.folder, test_data(KAFKA_FOLDER));
+}
+
+TEST(the_offsets_of_groups_come_along)
+{
+    struct test_broker broker;
+    given_kafkas_folder(&broker, true);
+    run("cd '%s/data' && mv orders-0 __consumer_offsets-3 && rm *-checkpoint", broker.folder);
+    test_broker_start(&broker);
+    struct test_client *client = client_open(broker.port);
+    /* Which partition holds a group depends on how many there are: all that Kafka has. */
+    struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), 50);
+    assert_int_equal(end_offset(client, topic, 3), LOG_END_OFFSET);
+    client_close(client);
+    test_broker_stop(&broker);
+}
