@@ -66,11 +66,12 @@ static bool change_one(struct world *world, const struct meta_core *core,
 static void change(struct world *world, struct world_node *leader)
 {
     const struct meta_core *core = meta_node_core(leader->meta);
-    struct meta_members members;
+    struct meta_members members, before;
     int64_t index = 0;
+    if (!meta_core_members(core, &before)) return;
     /* As a product's leader does: the disks first. */
     if (!meta_core_learned_members(core, &members)) {
-        if (!meta_core_members(core, &members)) return;
+        members = before;
         int32_t node_id = (int32_t)world_below(world, world->node_count);
         if (!change_one(world, core, &members, node_id)) return;
         if (node_id == (int32_t)leader->id && (world->options.rules_off & META_RULE_R7B) == 0) {
@@ -81,6 +82,7 @@ static void change(struct world *world, struct world_node *leader)
     int err = meta_node_change_members(leader->meta, &members, &index);
     if (err == 0) {
         world->counts.changes++;
+        if (world_node_leads(leader)) world_oracle_changed(world, leader, &before, &members);
         world_tell(world, "node %u: other members at %" PRId64 ": %u, voters %u", leader->id, index,
                    members.count, meta_members_voter_count(&members));
     } else if (err != ERR_BUSY && err != ERR_INVALID_REQUEST && err != ERR_NOT_CONTROLLER &&

@@ -10,7 +10,8 @@
 #include "buffer.h"
 #include "error.h"
 
-#define STATE_EVERY 16
+#define STATE_EVERY  16
+#define NEARLY_LEVEL 6 /* The change itself is one. */
 
 void world_oracle_open(struct world *world)
 {
@@ -267,7 +268,7 @@ void world_oracle_role_changed(struct world *world, struct world_node *node)
     check_complete(world, node, term);
 }
 
-/* By (8). */
+/* By (9). */
 static bool may_be_for_space(const struct world *world, const struct world_node *node, int err)
 {
     return world->options.has_disk_trouble && node->is_disk_full &&
@@ -296,6 +297,27 @@ void world_oracle_refused(struct world *world, struct world_node *node, int err,
     } else {
         world_fail(world, "node %u does not start: %s: %s", node->id, error_name(err), why);
     }
+}
+
+/* By (8). */
+void world_oracle_changed(struct world *world, struct world_node *leader,
+                          const struct meta_members *before, const struct meta_members *after)
+{
+    const struct meta_core *core = meta_node_core(leader->meta);
+    const struct meta_member *self = meta_members_find(after, (int32_t)leader->id);
+    unsigned level = 0, voters = meta_members_voter_count(after);
+    for (unsigned i = 0; i < after->count; i++)
+        if (after->members[i].role == META_VOTER &&
+            meta_core_match_index(core, after->members[i].node_id) + NEARLY_LEVEL >=
+                meta_core_last_index(core))
+            level++;
+    if (self == NULL || self->role != META_VOTER)
+        world_fail(world, "node %u leads, and takes its own vote away", leader->id);
+    if (voters < 3 && meta_members_voter_count(before) >= 3)
+        world_fail(world, "node %u leaves only %u voters", leader->id, voters);
+    if (level <= voters / 2)
+        world_fail(world, "node %u changes members while %u of %u voters are level", leader->id,
+                   level, voters);
 }
 
 /* By (7): the core says so. */

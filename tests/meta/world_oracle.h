@@ -10,7 +10,9 @@
  *  (6) Nobody is a candidate in a term before it asked whether it would get votes there (pre-vote); only
  *      whom a leader hands over to need not.
  *  (7) libraft's commit index never goes back, although we would not follow it.
- *  (8) A node neither fails nor refuses to start because of what a disk may do; only while the disk is
+ *  (8) A leader does not take its own vote away, three voters stay once they are there, and members
+ *      change only while most of the new voters are nearly level.
+ *  (9) A node neither fails nor refuses to start because of what a disk may do; only while the disk is
  *      full may the process end, and begin again. */
 
 #ifndef META_WORLD_ORACLE_H
@@ -20,6 +22,7 @@
 #include <stdint.h>
 
 #include "meta_entry.h"
+#include "meta_members.h"
 
 #define WORLD_TERMS 4096
 
@@ -65,6 +68,10 @@ void world_oracle_role_changed(struct world *world, struct world_node *node);
 /* It has ended itself, or does not start. */
 void world_oracle_failed(struct world *world, struct world_node *node, int err, const char *why);
 void world_oracle_refused(struct world *world, struct world_node *node, int err, const char *why);
+
+/* A leader made the members others. */
+void world_oracle_changed(struct world *world, struct world_node *leader,
+                          const struct meta_members *before, const struct meta_members *after);
 
 /* A line that a node wrote to its trace. */
 void world_oracle_line(struct world *world, const char *line);
