@@ -90,6 +90,13 @@ static void fill_disk(struct world *world, struct world_node *node)
                            is_full ? fs_sim_used_bytes(node->disk) + FULL_DISK_ROOM : 0);
 }
 
+/* No more sync fails. One that did may not have been heard of yet. */
+static void mend_syncs(struct world_node *node)
+{
+    node->sync_has_failed = node->sync_has_failed || fs_sim_has_failed(node->disk);
+    fs_sim_fail(node->disk, NULL);
+}
+
 /* The process ends of it (DESIGN 7.1), and begins again on what the page cache shows. */
 static void fail_syncs(struct world *world, struct world_node *node)
 {
@@ -101,6 +108,7 @@ static void fail_syncs(struct world *world, struct world_node *node)
     };
     if (!world_node_is_up(node)) return;
     world_tell(world, "node %u: a sync will fail", node->id);
+    mend_syncs(node);
     fs_sim_fail(node->disk, &fault);
 }
 
@@ -114,7 +122,7 @@ void world_nemesis_died(struct world *world, struct world_node *node)
 {
     (void)world;
     fs_sim_cut_power_at(node->disk, 0);
-    fs_sim_fail(node->disk, NULL);
+    mend_syncs(node);
 }
 
 /* ---- strokes ---- */
@@ -166,7 +174,7 @@ void world_nemesis_end(struct world *world)
         node->slow_ms = 0;
         node->sends_left = 0;
         fs_sim_cut_power_at(node->disk, 0);
-        fs_sim_fail(node->disk, NULL);
+        mend_syncs(node);
         fs_sim_set_total_bytes(node->disk, 0);
         node->is_disk_full = false;
         if (node->meta == NULL && !node->is_out_for_good && node->restart_ms > world->now_ms + 20)

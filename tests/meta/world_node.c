@@ -182,6 +182,7 @@ void world_node_start(struct world_node *node)
     node->is_dying = false;
     node->death = WORLD_POWER; /* Unless it is another one: the disk may switch itself off. */
     node->is_registered = false;
+    node->sync_has_failed = false;
     node->sends_left = 0;
     node->restart_ms = INT64_MAX;
     if (fs_sim_is_off(node->disk)) fs_sim_restart(node->disk);

@@ -55,6 +55,7 @@ struct world_node {
     int64_t restart_ms;
     int64_t slow_ms; /* Of its disk, for each fsync. */
     bool is_disk_full;
+    bool sync_has_failed; /* In this life, and is no longer to fail. */
     bool is_out_for_good;
     bool is_registered; /* In this life. */
 };

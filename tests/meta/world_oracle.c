@@ -280,7 +280,7 @@ void world_oracle_failed(struct world *world, struct world_node *node, int err, 
     world_tell(world, "node %u fails: %s", node->id, why);
     if (may_be_for_space(world, node, err))
         world->counts.full++;
-    else if (fs_sim_has_failed(node->disk))
+    else if (node->sync_has_failed || fs_sim_has_failed(node->disk))
         world->counts.failed_syncs++;
     else
         world_fail(world, "node %u fails: %s: %s", node->id, error_name(err), why);
@@ -290,7 +290,7 @@ void world_oracle_refused(struct world *world, struct world_node *node, int err,
 {
     if (may_be_for_space(world, node, err)) {
         world->counts.full++;
-    } else if (fs_sim_has_failed(node->disk)) {
+    } else if (node->sync_has_failed || fs_sim_has_failed(node->disk)) {
         world->counts.failed_syncs++;
     } else if (world->options.control != WORLD_CONTROL_NONE && err == ERR_CORRUPT_MESSAGE) {
         node->is_out_for_good = true; /* It has seen what was done to it; do the others? */
