@@ -264,7 +264,8 @@ void record_batch_validate(const void *data, size_t size, const struct batch_rul
     if (!validate_envelope(data, size, batch, verdict) || !validate_header(batch, rules, verdict))
         return;
     verdict->max_timestamp = batch->max_timestamp;
-    if (!rules->trust_records) {
+    /* Compaction would take a record without a key away: it must not be acknowledged on trust. */
+    if (!rules->trust_records || rules->is_compacted) {
         struct record_reader reader;
         int err = record_reader_open(&reader, batch, rules->max_decompressed_bytes, false);
         if (err == 0)

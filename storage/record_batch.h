@@ -114,8 +114,9 @@ struct batch_rules {
     bool log_append_time;
     int64_t timestamp_before_max_ms;
     int64_t timestamp_after_max_ms;
-    bool is_compacted;       /* Records must have keys. */
-    bool trust_records;      /* sluice.record.validation=batch: records inside are not walked. */
+    bool is_compacted;  /* Records must have keys. */
+    bool trust_records; /* sluice.record.validation=batch: records inside are not walked, unless
+                              * they must have keys. */
     int16_t produce_version; /* Below 7 zstd is refused (76). */
 };
 

@@ -645,6 +645,22 @@ TEST(a_log_with_a_record_older_than_the_longest_lag_is_overdue)
     fixture_close(&fixture);
 }
 
+TEST(a_segment_is_closed_in_time_to_be_compacted)
+{
+    start();
+    fixture.settings.cleanup_policy = CLEANUP_COMPACT;
+    fixture.settings.max_compaction_lag_ms = 1000;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    compaction_append(&fixture, "a=1");
+    compaction_append_as(&fixture, "a=2",
+                         &(struct batch_spec){ .timestamp = FIXTURE_NOW_MS + 1000 });
+    assert_string_equal(compaction_segments(&fixture), "0");
+    compaction_append_as(&fixture, "a=3",
+                         &(struct batch_spec){ .timestamp = FIXTURE_NOW_MS + 1001 });
+    assert_string_equal(compaction_segments(&fixture), "0 2");
+    fixture_close(&fixture);
+}
+
 TEST(a_compacted_log_opens_again_as_it_was)
 {
     start();
@@ -715,6 +731,70 @@ TEST(holes_between_segments_that_kafkas_cleaner_left_are_no_loss)
     assert_int_equal(fs_write_file(fs_posix(), path, cleaned, strlen(cleaned), false), 0);
     fixture_reopen(&fixture);
     assert_log("0:a=1 2:b=2 3:z=1");
+    fixture_close(&fixture);
+}
+
+/* ---- what a crash left ---- */
+
+static void rename_file(const char *from, const char *to)
+{
+    char from_path[PATH_MAX], to_path[PATH_MAX];
+    fixture_file(&fixture, from, from_path);
+    fixture_file(&fixture, to, to_path);
+    assert_int_equal(fs_posix()->rename(fs_posix(), from_path, to_path), 0);
+}
+
+/* A log of three closed segments, and beside them the segment that they would become. */
+static void start_beside_a_cleaned_one(const char *suffix)
+{
+    static const char *const parts[] = { ".log", ".index", ".timeindex" };
+    struct compaction *compaction = half_a_pass();
+    fixture_kill_only(&fixture); /* The files as they are: all `.cleaned`. */
+    compaction_close(compaction);
+    for (size_t i = 0; i < 3; i++) {
+        char from[64], to[64];
+        snprintf(from, sizeof from, "%020d%s.cleaned", 0, parts[i]);
+        snprintf(to, sizeof to, "%020d%s%s", 0, parts[i], suffix);
+        rename_file(from, to);
+    }
+    fixture_remove_file(&fixture, "00000000000000000000.txnindex.cleaned"); /* Kafka makes none. */
+}
+
+TEST(what_was_not_completed_before_the_old_segments_went_is_dropped)
+{
+    start_beside_a_cleaned_one(".cleaned");
+    /* Kafka renames the .log first. */
+    rename_file("00000000000000000000.log.cleaned", "00000000000000000000.log.swap");
+    fixture_reopen(&fixture);
+    assert_log("0:a=1 1:b=1 2:a=2 3:b=2 4:c=1 5:z=1");
+    assert_false(has_leftovers());
+    fixture_close(&fixture);
+}
+
+TEST(what_was_to_take_the_place_of_old_segments_does)
+{
+    start_beside_a_cleaned_one(".swap");
+    rename_file("00000000000000000002.log", "00000000000000000002.log.deleted");
+    fixture_reopen(&fixture);
+    assert_log("2:a=2 3:b=2 4:c=1 5:z=1");
+    assert_string_equal(compaction_segments(&fixture), "0 5");
+    assert_false(has_leftovers());
+    fixture_close(&fixture);
+}
+
+TEST(what_had_its_place_already_gets_its_indexes)
+{
+    start_beside_a_cleaned_one(".swap");
+    fixture_remove_file(&fixture, "00000000000000000002.log");
+    fixture_remove_file(&fixture, "00000000000000000002.index");
+    fixture_remove_file(&fixture, "00000000000000000002.timeindex");
+    fixture_remove_file(&fixture, "00000000000000000003.log");
+    fixture_remove_file(&fixture, "00000000000000000003.index");
+    fixture_remove_file(&fixture, "00000000000000000003.timeindex");
+    rename_file("00000000000000000000.log.swap", "00000000000000000000.log");
+    fixture_reopen(&fixture);
+    assert_log("2:a=2 3:b=2 4:c=1 5:z=1");
+    assert_false(has_leftovers());
     fixture_close(&fixture);
 }
 

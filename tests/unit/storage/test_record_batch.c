@@ -229,6 +229,8 @@ TEST(a_compacted_topic_names_the_records_without_a_key)
     assert_int_equal(verdict.record_error_count, 2);
     assert_int_equal(verdict.record_errors[0], 1);
     assert_int_equal(verdict.record_errors[1], 3);
+    rules.trust_records = true; /* Keys are not taken on trust. */
+    assert_int_equal(judged(&buffer, &rules).record_error_count, 2);
     buffer_close(&buffer);
 }
 
