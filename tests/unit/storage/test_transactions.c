@@ -3,6 +3,8 @@
 
 #include "runner.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -461,6 +463,63 @@ TEST(after_a_power_cut_transactions_are_what_the_batches_say)
 {
     for (unsigned seed = 1; seed <= 150; seed++)
         survive_power_cuts((unsigned)test_seed() + seed);
+}
+
+/* ---- threads */
+
+#define PAIRS 400 /* Of a batch and its abort marker, at offsets 2n and 2n + 1. */
+
+static atomic_bool is_over;
+
+static void *complaint(const char *what)
+{
+    return (void *)(uintptr_t)what;
+}
+
+/* Whatever is stable when it looks has all that was aborted in it. */
+static void *look(void *argument)
+{
+    (void)argument;
+    while (!atomic_load(&is_over)) {
+        int64_t below = end_offset() / 2 * 2;
+        struct log_aborted wanted = { below / 3, below, SIZE_MAX, true, { 0 } };
+        int64_t unstable = partition_log_first_unstable_offset(fixture.log, below);
+        if (unstable >= 0 && unstable < below) return complaint("it is less stable than it was");
+        if (partition_log_aborted(fixture.log, &wanted) != 0) return complaint("the search failed");
+        bool are_all = (int64_t)wanted.list.count == below / 2 - below / 3 / 2;
+        log_aborted_release(&wanted);
+        if (!are_all) return complaint("one is missing");
+    }
+    return NULL;
+}
+
+static void *flush(void *argument)
+{
+    (void)argument;
+    while (!atomic_load(&is_over))
+        if (partition_log_flush(fixture.log) != 0) return complaint("the flush failed");
+    return NULL;
+}
+
+TEST(who_searches_beside_the_writer_finds_what_was_aborted)
+{
+    pthread_t threads[3];
+    start(2000);
+    atomic_store(&is_over, false);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, i < 2 ? look : flush, NULL), 0);
+    for (int i = 0; i < PAIRS; i++) {
+        assert_int_equal(produce_in_transaction(1), 0);
+        assert_int_equal(end_transaction(1, false), 0);
+        if (i % 50 == 49) assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    }
+    atomic_store(&is_over, true);
+    for (int i = 0; i < 3; i++) {
+        void *what;
+        assert_int_equal(pthread_join(threads[i], &what), 0);
+        if (what != NULL) fail_msg("%s", (const char *)what);
+    }
+    fixture_close(&fixture);
 }
 
 /* ---- rules */
