@@ -119,7 +119,9 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
         recovery_point = 0;
         err = 0;
     }
-    if (err == 0 && !data_dir_was_clean(log->dir) && log->epochs.count > 0 &&
+    bool may_be_short = err == 0 && !data_dir_was_clean(log->dir);
+    if (may_be_short && log->epochs.count == 0) recovery_point = log->start_offset;
+    if (may_be_short && log->epochs.count > 0 &&
         log->epochs.starts[0].start_offset > log->start_offset)
         err = add_forgotten_epochs(log, bytes_read);
     if (err != 0) return err;
