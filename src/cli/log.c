@@ -54,7 +54,7 @@ static enum status dump_folder(struct log_dump *dump, const char *folder)
     struct log_names names;
     enum status status = LOG_IS_FINE;
     unsigned seen = 0;
-    int err = log_names_read(&names, folder, false);
+    int err = log_names_read(&names, dump->fs, folder, false);
     for (size_t i = 0; err == 0 && i < names.count; i++) {
         char path[PATH_MAX];
         if (log_file_name(names.items[i]).kind == LOG_FILE_OTHER) continue;

@@ -107,9 +107,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int log_names_read(struct log_names *names, const char *folder, bool of_folders)
+int log_names_read(struct log_names *names, struct fs *fs, const char *folder, bool of_folders)
 {
-    struct fs *fs = fs_posix();
     struct listing listing = { names, of_folders };
     *names = (struct log_names){ 0 };
     int err = fs->list(fs, folder, take_name, &listing);

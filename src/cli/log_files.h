@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fs.h"
+
 enum log_file_kind {
     LOG_FILE_OTHER,
     LOG_FILE_BATCHES, /* .log */
@@ -42,7 +44,7 @@ struct log_names {
 };
 
 /* Those of files, or of folders. 0 or an error. */
-int log_names_read(struct log_names *names, const char *folder, bool of_folders);
+int log_names_read(struct log_names *names, struct fs *fs, const char *folder, bool of_folders);
 void log_names_close(struct log_names *names);
 
 /* Does a file lie in a folder of the metadata log? */

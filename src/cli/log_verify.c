@@ -225,7 +225,7 @@ static int check_recent_batches(struct partition_check *check)
 static int check_content(struct partition_check *check)
 {
     struct log_names names;
-    int err = log_names_read(&names, check->folder, false);
+    int err = log_names_read(&names, check->verify->fs, check->folder, false);
     if (err == 0) err = sort_names(check, &names);
     if (err == 0) {
         check_names(check, &names);
@@ -360,7 +360,7 @@ static int check_vote(struct log_verify *verify, const char *data_folder)
 static int check_snapshots(struct log_verify *verify, const char *data_folder)
 {
     struct log_names files;
-    int err = log_names_read(&files, data_folder, false);
+    int err = log_names_read(&files, verify->fs, data_folder, false);
     for (size_t i = 0; err == 0 && i < files.count; i++) {
         char path[PATH_MAX];
         char *data = NULL;
@@ -431,7 +431,7 @@ static bool has_segments(const struct log_names *files)
     return false;
 }
 
-static bool is_partition_folder(const char *data_folder, const char *name)
+static bool is_partition_folder(struct fs *fs, const char *data_folder, const char *name)
 {
     char folder[PATH_MAX];
     struct log_names files = { 0 };
@@ -439,12 +439,12 @@ static bool is_partition_folder(const char *data_folder, const char *name)
     int32_t partition;
     bool is_one = data_dir_parse_folder(str_from(name), &topic, &partition) &&
                   fs_path(folder, "%s/%s", data_folder, name) == 0 &&
-                  log_names_read(&files, folder, false) == 0 && has_segments(&files);
+                  log_names_read(&files, fs, folder, false) == 0 && has_segments(&files);
     log_names_close(&files);
     return is_one;
 }
 
-static bool is_data_folder(const char *path, const struct log_names *files,
+static bool is_data_folder(struct fs *fs, const char *path, const struct log_names *files,
                            const struct log_names *folders)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -453,20 +453,27 @@ static bool is_data_folder(const char *path, const struct log_names *files,
             return true;
     }
     for (size_t i = 0; i < folders->count; i++)
-        if (is_partition_folder(path, folders->items[i])) return true;
+        if (is_partition_folder(fs, path, folders->items[i])) return true;
     return false;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
 }
 
 int log_verify_path(struct log_verify *verify, const char *path)
 {
     struct log_names files = { 0 }, folders = { 0 };
     char whole[PATH_MAX];
-    int err = log_names_read(&files, path, false);
-    if (err == 0) err = log_names_read(&folders, path, true);
-    if (err == 0 && realpath(path, whole) == NULL) err = ERR_IO;
+    int err = log_names_read(&files, verify->fs, path, false);
+    if (err == 0) err = log_names_read(&folders, verify->fs, path, true);
+    /* Its name says which partition it is; "." would not. */
+    if (err == 0 && realpath(path, whole) == NULL) err = fs_path(whole, "%s", path);
     if (err == 0 && has_segments(&files))
-        err = verify_partition(verify, whole, str_from(strrchr(whole, '/') + 1));
-    else if (err == 0 && is_data_folder(whole, &files, &folders))
+        err = verify_partition(verify, whole, str_from(name_of(whole)));
+    else if (err == 0 && is_data_folder(verify->fs, whole, &files, &folders))
         err = verify_data_folder(verify, whole, &folders);
     else if (err == 0)
         err = ERR_MALFORMED;

@@ -3,6 +3,7 @@
  * not; what opens can be read to its end, appended to and stopped; and what was stopped opens again and
  * ends where it ended. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "fs_sim.h"
 #include "fuzz.h"
 #include "fuzz_folder.h"
+#include "log_verify.h"
 #include "partition_log.h"
 
 const char fuzz_name[] = "fuzz_recovery";
@@ -250,12 +252,32 @@ static void use(struct opened *opened)
     fuzz_promise(partition_log_start_offset(opened->log) == start, "it begins where it began");
 }
 
+/* What `sluice log verify` says of it is said to nobody; it changes nothing and ends well. */
+static void verify(struct fs_sim *sim)
+{
+    char *said = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&said, &length);
+    struct log_verify verify = { .fs = fs_sim_fs(sim), .records = true };
+    long changes = fs_sim_changes(sim);
+    if (to == NULL) abort();
+    log_output_init(&verify.output, to, false);
+    (void)log_verify_path(&verify, FUZZ_FOLDER);
+    log_verify_summary(&verify);
+    fuzz_promise(!verify.output.failed, "memory suffices");
+    fuzz_promise(fs_sim_changes(sim) == changes, "who verifies changes nothing");
+    log_output_close(&verify.output);
+    fclose(to);
+    free(said);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
     if (length < HEAD) return 0;
     struct opened opened = { .sim = fs_sim_open(NULL) };
     clock_manual_init(&fuzz_clock, 1700000000000);
     fuzz_folder_load(data + HEAD, length - HEAD, fs_sim_fs(opened.sim));
+    if (data[1] % 4 == 0) verify(opened.sim);
     if ((data[0] & FAILS_TO_ALLOC) != 0) mem_fail_at(data[1]);
     int err = open_log(&opened, (data[0] & IS_STRICT) != 0 ? data[1] : -1);
     mem_fail_at(0);
