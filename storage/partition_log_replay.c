@@ -191,7 +191,10 @@ static int read_snapshot(struct partition_log *log, int64_t offset)
 /* The newest good snapshot at or below `at_most`; *snapshot is its offset, or -1. */
 static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *snapshot)
 {
-    struct snapshot_search search = { at_most, at_most };
+    /* What lies between an older one and the first segment can be had from nowhere: a transaction that
+     * ended there would stay open for ever. */
+    int64_t least = log->segments[0]->base_offset;
+    struct snapshot_search search = { at_most, at_most > least ? at_most : least };
     int err;
 
     producer_history_clear(log->producers);
@@ -202,6 +205,7 @@ static int load_snapshot(struct partition_log *log, int64_t at_most, int64_t *sn
         search.found = -1;
         err = log->fs->list(log->fs, log->folder, note_snapshot, &search);
         if (err != 0) return err;
+        if (search.found < least) search.found = -1;
         if (search.found < 0) break;
     }
     *snapshot = search.found;

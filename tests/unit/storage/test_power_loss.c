@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "batch_builder.h"
 #include "error.h"
 #include "fs_sim.h"
@@ -123,6 +124,8 @@ struct wish {
 static int append(struct wish wish)
 {
     static const uint8_t value[100];
+    static const uint8_t abort_marker[4]; /* Version 0, type 0. */
+    bool is_marker = (wish.attributes & BATCH_CONTROL) != 0;
     struct batch_builder builder;
     struct buffer data;
     struct log_append *rest;
@@ -136,7 +139,9 @@ static int append(struct wish wish)
         builder.base_sequence = wish.sequence;
     }
     for (int32_t i = 0; i < (wish.records == 0 ? 1 : wish.records); i++)
-        batch_builder_append(&builder, next_time++, BYTES_NULL,
+        batch_builder_append(&builder, next_time++,
+                             is_marker ? (struct bytes){ abort_marker, sizeof abort_marker }
+                                       : BYTES_NULL,
                              (struct bytes){ value, sizeof value }, NULL, 0);
     assert_int_equal(batch_builder_finish(&builder, &data), 0);
     if (wish.offset >= 0) record_batch_set_position(data.data, wish.offset, wish.epoch);
@@ -390,7 +395,7 @@ TEST(a_recovery_point_above_the_end_is_taken_back_before_anything_is_appended)
     assert_int_equal(
         fs_read_file(fs, FOLDER "/recovery-point-offset-checkpoint", 1000, &text, &length), 0);
     assert_null(strstr(text, "orders 0 5"));
-    free(text);
+    mem_free(text);
 }
 
 TEST(epochs_below_a_start_that_went_back_are_found_again)
@@ -471,6 +476,36 @@ TEST(a_restart_that_finds_no_room_changes_nothing)
     open_log();
     assert_int_equal(start_offset(), 0);
     assert_int_equal(end_offset(), 12);
+    close_all();
+}
+
+TEST(a_snapshot_that_comes_back_from_below_the_first_segment_is_not_believed)
+{
+    char *snapshot = NULL;
+    size_t length;
+
+    start(1);
+    assert_int_equal(
+        append((struct wish){ .offset = -1, .producer_id = 7, .attributes = BATCH_TRANSACTIONAL }),
+        0);
+    write_checkpoint();
+    assert_int_equal(
+        fs_read_file(fs, LOG "/00000000000000000001.snapshot", 1000, &snapshot, &length), 0);
+    assert_int_equal(append((struct wish){ .offset = 1,
+                                           .producer_id = 7,
+                                           .sequence = -1,
+                                           .attributes = BATCH_TRANSACTIONAL | BATCH_CONTROL }),
+                     0);
+    append_many(30);
+    assert_int_equal(partition_log_raise_start(log_open, 25), 0);
+    retain();
+    kill_process();
+    assert_int_equal(
+        fs_write_file(fs, LOG "/00000000000000000001.snapshot", snapshot, length, true), 0);
+    mem_free(snapshot);
+    open_log();
+    assert_true(start_offset() > 1);
+    assert_int_equal(partition_log_first_unstable_offset(log_open, INT64_MAX), -1);
     close_all();
 }
 
