@@ -289,8 +289,11 @@ static void retain(struct world *world, struct partition *partition)
                                    clock_wall_ms(&world->clock.clock), &next_ms);
 
     expect(world, partition, err, "retention");
-    if (err != 0) partition->may_read_again = true;
     int64_t start = partition_log_start_offset(partition->log);
+    if (err != 0 || start > partition->start) { /* A power cut may bring back a part of it. */
+        partition->may_read_again = true;
+        partition->was_checkpointed = false;
+    }
     say(world, "%s-%d: retention: %s, start %" PRId64, partition->topic, partition->number,
         error_name(err), start);
     promise(world, start >= partition->start && start <= partition->end,

@@ -193,7 +193,8 @@ static void check_producer(struct world *world, const struct partition *partitio
             error_name(verdict.err));
 }
 
-/* What was opened below the start may be forgotten; then its later batches open it. */
+/* What was opened below the start may be forgotten, for good if the start goes back; then its later
+ * batches open it. */
 static void check_open_transactions(struct world *world, const struct partition *partition)
 {
     int64_t first = partition_log_first_unstable_offset(partition->log, INT64_MAX);
@@ -201,7 +202,7 @@ static void check_open_transactions(struct world *world, const struct partition 
     bool is_known = first < 0;
 
     for (int64_t id = 1000; id < 1000 + WORLD_PRODUCERS; id++) {
-        int64_t since = model_open_since(partition, id, partition->start);
+        int64_t since = model_open_since(partition, id, partition->highest_start);
         if (since >= 0 && since < partition->start) since = partition->start;
         if (model_open_since(partition, id, first) == first ||
             (first == partition->start && model_open_since(partition, id, 0) >= 0))
@@ -239,12 +240,16 @@ static void check_aborted(struct world *world, struct partition *partition)
 
     promise(world, err == 0, NAME "finding what was aborted fails: %s", OF(partition),
             error_name(err));
+    for (size_t i = 0; i < wanted.list.count; i++)
+        say(world, NAME "aborted: producer %" PRId64 ", %" PRId64 " to %" PRId64, OF(partition),
+            wanted.list.items[i].producer_id, wanted.list.items[i].first_offset,
+            wanted.list.items[i].last_offset);
     for (size_t i = 0; i < count; i++) {
         if (aborted[i].last_offset < partition->start) continue;
         bool is_there = is_listed(&wanted.list, &aborted[i]);
         expected += is_there;
         /* The beginning of one that began below the start may be forgotten. */
-        if (aborted[i].first_offset < partition->start)
+        if (aborted[i].first_offset < partition->highest_start)
             unknown += !is_there;
         else if (!is_there) {
             log_aborted_release(&wanted);
