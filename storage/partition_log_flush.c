@@ -307,7 +307,8 @@ static int note_snapshot(struct partition_log *log, int64_t offset)
 /* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again. */
 static bool is_at_rest(const struct partition_log *log)
 {
-    if (log->recovery_point != log->data_end || log->epochs_are_dirty) return false;
+    if (log->recovery_point != log->data_end || log->epochs_are_dirty || log->folder_is_dirty)
+        return false;
     return log->size_bytes == 0 || (log->snapshot_offset == log->data_end && !log->is_new);
 }
 

@@ -360,6 +360,8 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
     bool is_above = !is_clean && log->end_offset > log->recovery_point;
     log->is_new = is_above || log->recovery_point == 0 || !has_data(log);
     if (is_above) log->flushed_offset = log->recovery_point;
+    /* Begun and not written to: its name may not be on disk. */
+    if (!is_clean && log_active(log)->size == 0) log->folder_is_dirty = true;
     return err;
 }
 

@@ -310,6 +310,32 @@ TEST(the_first_flush_of_a_log_that_was_stopped_empty_makes_its_folder_last)
     }
 }
 
+TEST(the_first_flush_into_a_segment_that_was_begun_in_an_earlier_life_makes_its_name_last)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        start(seed);
+        append_many(3);
+        write_checkpoint();
+        fs_sim_set_total_bytes(sim, fs_sim_used_bytes(sim) + 4096); /* Room for its snapshot. */
+        settings.segment_bytes = 400;
+        partition_log_set_settings(log_open, &settings);
+        append((struct wish){ .offset = 3 }); /* Rolls, and perhaps no more. */
+        fs_sim_set_total_bytes(sim, 0);
+        int64_t end = end_offset();
+        if (seed % 2 == 0)
+            stop_cleanly();
+        else
+            kill_process();
+        open_log();
+        append_many(2);
+        assert_int_equal(partition_log_flush(log_open), 0);
+        lose_power();
+        open_log();
+        assert_int_equal(end_offset(), end + 2);
+        close_all();
+    }
+}
+
 TEST(the_indexes_of_a_segment_that_outlived_a_clean_stop_are_synced_when_it_is_closed)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
