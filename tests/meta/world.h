@@ -8,6 +8,7 @@
  *    world_members  who takes part changes
  *    world_nemesis  what goes wrong
  *    world_oracle   what must never happen (DESIGN 15)
+ *    world_control  what is done wrong on purpose, so that the oracle is seen to find it
  *
  *  (1) One thread; time moves only from one event to the next. The same seed gives the same run.
  *  (2) The first promise that is broken is remembered with a sentence, and the run ends. */

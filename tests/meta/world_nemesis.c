@@ -140,7 +140,12 @@ void world_nemesis_act(struct world *world)
         break;
     case 3:
     case 4: split(world); break;
-    case 5: world_percent(world, 40) ? cut_some(world) : isolate(world, any_node(world)); break;
+    case 5:
+        if (world_percent(world, 40))
+            cut_some(world);
+        else
+            isolate(world, any_node(world));
+        break;
     case 6:
     case 7: world_network_heal(world); break;
     case 8:
