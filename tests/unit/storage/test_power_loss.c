@@ -312,15 +312,20 @@ TEST(the_first_flush_of_a_log_that_was_stopped_empty_makes_its_folder_last)
 
 TEST(the_first_flush_into_a_segment_that_was_begun_in_an_earlier_life_makes_its_name_last)
 {
+    static const struct fs_sim_fault full = {
+        .calls = FS_SIM_WRITE, .suffix = ".log", .nth = 1, .error = ERR_NO_SPACE
+    };
+
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         start(seed);
         append_many(3);
         write_checkpoint();
-        fs_sim_set_total_bytes(sim, fs_sim_used_bytes(sim) + 4096); /* Room for its snapshot. */
-        settings.segment_bytes = 400;
+        settings.segment_bytes = 600;
         partition_log_set_settings(log_open, &settings);
-        append((struct wish){ .offset = 3 }); /* Rolls, and perhaps no more. */
-        fs_sim_set_total_bytes(sim, 0);
+        fs_sim_fail(sim, &full); /* The segment is begun; nothing fits into it. */
+        assert_int_equal(append((struct wish){ .offset = -1 }), ERR_KAFKA_STORAGE_ERROR);
+        fs_sim_fail(sim, NULL);
+        assert_true(is_there(LOG "/00000000000000000003.log"));
         int64_t end = end_offset();
         if (seed % 2 == 0)
             stop_cleanly();
