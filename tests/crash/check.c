@@ -389,6 +389,7 @@ static void adopt(struct partition *partition, size_t index, int64_t start, int6
     while (partition->batches.count > index)
         free(partition->batches.list[--partition->batches.count].data);
     model_clear(&partition->refused);
+    if (start < partition->start) partition->may_read_again = true; /* For epochs from there on. */
     partition->start = start;
     if (partition->durable_start > start) partition->durable_start = start;
     if (partition->highest_start < start) partition->highest_start = start;
