@@ -324,6 +324,11 @@ static void end_life(struct world *world)
     enum ending ending = fs_sim_is_off(world->disk) || has_failed ? ENDS_WITHOUT_POWER
                                                                   : (enum ending)chance(world, 3);
 
+    /* A write that failed may have left a part of an index. */
+    for (int i = 0; i < world->partition_count && has_failed; i++) {
+        world->partitions[i].may_read_again = true;
+        world->partitions[i].was_checkpointed = false;
+    }
     fs_sim_cut_power_at(world->disk, 0);
     fs_sim_set_total_bytes(world->disk, 0);
     world->is_full = false;
