@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "error.h"
+#include "partition_set_inside.h"
+#include "trace.h"
+
+/* ---- jobs ---- */
+
+void set_folder_start(struct set_folder *folder, struct job *job, bool *runs)
+{
+    pthread_mutex_lock(&folder->lock);
+    bool start = !*runs;
+    *runs = true;
+    pthread_mutex_unlock(&folder->lock);
+    if (start) executor_submit(folder->set->options.disk, job);
+}
+
+static void end_folder_job(struct set_folder *folder, bool *runs)
+{
+    pthread_mutex_lock(&folder->lock);
+    *runs = false;
+    pthread_cond_broadcast(&folder->idle);
+    pthread_mutex_unlock(&folder->lock);
+}
+
+void set_folder_wait(struct set_folder *folder)
+{
+    pthread_mutex_lock(&folder->lock);
+    while (folder->sweep_runs || folder->checkpoint_runs || folder->probe_runs)
+        pthread_cond_wait(&folder->idle, &folder->lock);
+    pthread_mutex_unlock(&folder->lock);
+}
+
+static void run_folder_checkpoint(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, checkpoint_job);
+    int err = data_dir_write_checkpoints(folder->dir);
+    if (err != 0)
+        trace(TRACE_WARN, "partition", "%s: checkpoints cannot be written: %s",
+              data_dir_path(folder->dir), error_text(err));
+    end_folder_job(folder, &folder->checkpoint_runs);
+}
+
+/* Folders of deleted topics that an earlier life did not get to remove (DESIGN 8.5). */
+static void run_sweep(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, sweep_job);
+    int err = data_dir_sweep_deleted(folder->dir);
+    if (err != 0)
+        trace(TRACE_WARN, "partition", "%s: deleted folders cannot be removed: %s",
+              data_dir_path(folder->dir), error_text(err));
+    end_folder_job(folder, &folder->sweep_runs);
+}
+
+/* ---- what partitions tell of their disk ---- */
+
+static void fail_one(void *context, struct partition *partition)
+{
+    (void)context;
+    if (atomic_load(&owner_folder(partition)->has_failed)) partition_fail(partition);
+}
+
+/* A bad file is one partition's trouble, a disk that takes nothing any more that of all who are on it. */
+static void run_probe(struct job *job)
+{
+    struct set_folder *folder = LIST_OWNER(job, struct set_folder, probe_job);
+    int err = data_dir_probe(folder->dir);
+    if (err != 0 && !atomic_exchange(&folder->has_failed, true)) {
+        trace(TRACE_ERROR, "partition", "%s: cannot be written to any more: %s",
+              data_dir_path(folder->dir), error_text(err));
+        set_for_each(folder->set, fail_one, NULL);
+        if (folder->set->options.folder_failed != NULL)
+            folder->set->options.folder_failed(folder->set->options.context, folder->dir);
+    }
+    end_folder_job(folder, &folder->probe_runs);
+}
+
+static void log_has_failed(struct partition_owner *owner, struct partition *partition)
+{
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    (void)partition;
+    if (!atomic_load(&folder->has_failed))
+        set_folder_start(folder, &folder->probe_job, &folder->probe_runs);
+}
+
+static void folder_has_opened(struct partition_owner *owner, struct partition *partition, int err)
+{
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    if (err == ERR_IO || err == ERR_READ_ONLY) log_has_failed(owner, partition);
+    atomic_fetch_sub(&folder->set->opening, 1);
+}
+
+static void folder_has_closed(struct partition_owner *owner, struct partition *partition)
+{
+    struct partition_set *set = LIST_OWNER(owner, struct set_folder, owner)->set;
+    char name[FOLDER_NAME_SIZE];
+    set_print_name(name, partition->topic, partition->index);
+    pthread_mutex_lock(&set->lock);
+    if (map_get(&set->names, name, strlen(name)) == partition)
+        map_remove(&set->names, name, strlen(name));
+    if (set->names.count == 0) pthread_cond_broadcast(&set->all_closed);
+    pthread_mutex_unlock(&set->lock);
+}
+
+static void wake_cleaner(struct partition_owner *owner)
+{
+    cleaner_wake(LIST_OWNER(owner, struct set_folder, owner)->set->cleaner);
+}
+
+/* ---- opening ---- */
+
+static int note_folder(void *context, const char *name, struct str topic, int32_t partition,
+                       bool is_deleted)
+{
+    (void)partition;
+    struct set_folder *folder = context;
+    if (is_deleted || str_equals_text(topic, METADATA_TOPIC)) return 0;
+    for (const struct set_folder *other = folder->set->folders; other != folder; other++) {
+        if (map_get(&other->found, name, strlen(name)) == NULL) continue;
+        trace(
+            TRACE_ERROR, "partition",
+            "%s is in %s and in %s: one of them is a copy; move it away, and keep the one that is "
+            "complete",
+            name, data_dir_path(other->dir), data_dir_path(folder->dir));
+        return ERR_EXISTS;
+    }
+    return map_put(&folder->found, name, strlen(name), folder, NULL);
+}
+
+int set_folder_open(struct set_folder *folder, struct partition_set *set, struct data_dir *dir)
+{
+    folder->owner.dirty = housekeeping_note_dirty;
+    folder->owner.opened = folder_has_opened;
+    folder->owner.closed = folder_has_closed;
+    folder->owner.failed = log_has_failed;
+    folder->owner.hurry = housekeeping_hurry;
+    dirty_window_init(&folder->owner.window,
+                      set->options.unsynced_max_bytes / set->options.dir_count);
+    atomic_init(&folder->has_failed, false);
+    folder->owner.compacts = wake_cleaner;
+    atomic_init(&folder->owner.slow_until_us, 0);
+    atomic_init(&folder->owner.is_stopping, false);
+    atomic_init(&folder->owner.syncs_itself, false);
+    folder->owner.producer_expiration_ms = set->options.producer_expiration_ms;
+    folder->set = set;
+    folder->dir = dir;
+    pthread_mutex_init(&folder->lock, NULL);
+    list_init(&folder->dirty);
+    list_init(&folder->hasty);
+    map_init(&folder->found);
+    pthread_cond_init(&folder->idle, NULL);
+    folder->sweep_job.run = run_sweep;
+    folder->checkpoint_job.run = run_folder_checkpoint;
+    folder->probe_job.run = run_probe;
+    return data_dir_list(dir, note_folder, folder);
+}
+
+void set_folder_close(struct set_folder *folder)
+{
+    map_close(&folder->found);
+    pthread_cond_destroy(&folder->idle);
+    pthread_mutex_destroy(&folder->lock);
+}
