@@ -169,6 +169,17 @@ const struct meta_endpoint *api_endpoint(const struct call *call, const struct m
     return NULL;
 }
 
+bool api_broker_is_live(const struct call *call, int32_t broker)
+{
+    const struct meta_broker *known = meta_view_broker(call_loop(call)->view, broker);
+    return known != NULL && !known->fenced && api_endpoint(call, known) != NULL;
+}
+
+bool api_topic_is_internal(const char *topic)
+{
+    return strcmp(topic, "__consumer_offsets") == 0 || strcmp(topic, "__transaction_state") == 0;
+}
+
 unsigned api_leader_endpoint(const struct call *call, int32_t leader,
                              struct node_endpoint *endpoint)
 {

@@ -111,6 +111,18 @@ bool api_waits_for_produce(struct api_loop *loop, struct call *call);
 /* The address at which clients of the call's listener reach a broker; NULL if it has none there. */
 const struct meta_endpoint *api_endpoint(const struct call *call, const struct meta_broker *broker);
 
+/* Registered, not fenced, and to be reached by the call's client. */
+bool api_broker_is_live(const struct call *call, int32_t broker);
+
+/* A topic that belongs to the broker itself, as clients are told. */
+bool api_topic_is_internal(const char *topic);
+
+/* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
+enum {
+    TOPIC_OPERATIONS = 3576,   /* Read, write, create, delete, alter, describe, *_configs. */
+    CLUSTER_OPERATIONS = 8096, /* Create, alter, describe, cluster action, *_configs, idempotent. */
+};
+
 /* For arrays of brokers that an answer names (KIP-951): this one alone. 0 endpoints if unknown. */
 struct node_endpoint;
 unsigned api_leader_endpoint(const struct call *call, int32_t leader,

@@ -5,11 +5,6 @@
 #include "repeats.h"
 #include "topic_settings.h"
 
-/* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
-#define TOPIC_OPERATIONS 3576 /* Read, write, create, delete, alter, describe, *_configs. */
-#define CLUSTER_OPERATIONS \
-    8096 /* Create, alter, describe, cluster action, *_configs, idempotent. */
-
 #define AUTO_CREATE_TIMEOUT_MS 30000
 #define AUTO_CREATE_AT_ONCE    1000  /* The next request creates what is left of a longer list. */
 #define AUTO_CREATE_UNDER_WAY  10000 /* Of all requests: they come faster than topics are made. */
@@ -96,12 +91,6 @@ static void answer_brokers(struct answer *answer)
     answer->response.brokers.count = told;
 }
 
-static bool broker_is_live(const struct answer *answer, int32_t id)
-{
-    const struct meta_broker *broker = meta_view_broker(answer->loop->view, id);
-    return broker != NULL && !broker->fenced && api_endpoint(answer->call, broker) != NULL;
-}
-
 static void answer_partition(struct answer *answer, const struct meta_partition *partition,
                              int32_t index, struct metadata_response_partition *to)
 {
@@ -111,14 +100,14 @@ static void answer_partition(struct answer *answer, const struct meta_partition 
         .leader_epoch = partition->leader_epoch,
     };
     /* Version 0 knows no other way to say that nobody leads (KAFKA's older clients). */
-    if (partition->leader < 0 || !broker_is_live(answer, partition->leader)) {
+    if (partition->leader < 0 || !api_broker_is_live(answer->call, partition->leader)) {
         to->error_code = error_kafka_code(ERR_LEADER_NOT_AVAILABLE);
         to->leader_id = -1;
     }
     int32_t *offline = take(answer, partition->replica_count, sizeof *offline);
     int32_t offline_count = 0;
     for (unsigned i = 0; offline != NULL && i < partition->replica_count; i++)
-        if (!broker_is_live(answer, partition->replicas[i]))
+        if (!api_broker_is_live(answer->call, partition->replicas[i]))
             offline[offline_count++] = partition->replicas[i];
     /* The view outlives the answer's encoding, and the arrays have the wire's type. */
     to->replica_nodes.items = (int32_t *)(uintptr_t)partition->replicas;
@@ -135,9 +124,7 @@ static void answer_topic(struct answer *answer, const struct meta_topic *topic,
     to->error_code = 0;
     to->name = str_from(topic->name);
     to->topic_id = topic->id;
-    to->is_internal = strncmp(topic->name, "__", 2) == 0 &&
-                      (strcmp(topic->name, "__consumer_offsets") == 0 ||
-                       strcmp(topic->name, "__transaction_state") == 0);
+    to->is_internal = api_topic_is_internal(topic->name);
     to->topic_authorized_operations = answer->request->include_topic_authorized_operations
                                           ? TOPIC_OPERATIONS
                                           : INT32_MIN;

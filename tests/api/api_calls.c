@@ -33,6 +33,7 @@ EMPTY(list_offsets_request)
 EMPTY(metadata_request)
 EMPTY(delete_topics_request)
 EMPTY(init_producer_id_request)
+EMPTY(describe_cluster_request)
 /* clang-format on */
 
 /* ---- topics ---- */

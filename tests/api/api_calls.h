@@ -7,6 +7,7 @@
 #include "api_versions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
+#include "describe_cluster.h"
 #include "fetch.h"
 #include "init_producer_id.h"
 #include "list_offsets.h"
@@ -27,6 +28,7 @@ enum newest_version {
     CREATE_TOPICS_NEWEST = 7,
     DELETE_TOPICS_NEWEST = 6,
     INIT_PRODUCER_ID_NEWEST = 5,
+    DESCRIBE_CLUSTER_NEWEST = 2,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -143,5 +145,6 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct describe_cluster_request describe_cluster_request_empty(void);
 
 #endif

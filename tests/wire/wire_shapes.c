@@ -4,6 +4,7 @@
 #include "api_versions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
+#include "describe_cluster.h"
 #include "fetch.h"
 #include "init_producer_id.h"
 #include "list_offsets.h"
@@ -24,6 +25,7 @@ const struct wire_api wire_apis[] = {
     ROW("CreateTopics", 19, create_topics),
     ROW("DeleteTopics", 20, delete_topics),
     ROW("InitProducerId", 22, init_producer_id),
+    ROW("DescribeCluster", 60, describe_cluster),
 };
 const unsigned wire_api_count = sizeof wire_apis / sizeof wire_apis[0];
 
