@@ -304,12 +304,13 @@ static int note_snapshot(struct partition_log *log, int64_t offset)
 
 /* ---- checkpoints */
 
-/* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again. */
+/* Would a checkpoint change nothing? A log without data needs none: it has nothing to read again, and its
+ * names are made to last by the first flush, also of a later life. */
 static bool is_at_rest(const struct partition_log *log)
 {
-    if (log->recovery_point != log->data_end || log->epochs_are_dirty || log->folder_is_dirty)
-        return false;
-    return log->size_bytes == 0 || (log->snapshot_offset == log->data_end && !log->is_new);
+    if (log->recovery_point != log->data_end || log->epochs_are_dirty) return false;
+    if (log->size_bytes == 0) return true;
+    return log->snapshot_offset == log->data_end && !log->is_new && !log->folder_is_dirty;
 }
 
 /* Nothing was appended since the last checkpoint: gives up what an active partition has. */
