@@ -2,23 +2,23 @@
 #include "compress.h"
 
 #include <lz4frame.h>
-#include <lz4hc.h>
 #include <snappy-c.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "alloc.h"
+#include "codec_memory.h"
+#include "compressor.h"
 #include "error.h"
 
-/* A new codec: its number in enum codec, four functions, a row in this table. */
+/* A new codec: its number in enum codec, three functions and a row here, and the same in compressor.c. */
 struct codec_row {
     const char *name;
     int default_level; /* As in Kafka (KIP-390). */
     int (*open)(struct decompressor *decompressor);
     int (*read)(struct decompressor *decompressor, uint8_t *out, size_t capacity, size_t *length);
     void (*close)(struct decompressor *decompressor);
-    int (*compress)(int level, const uint8_t *data, size_t length, struct buffer *out);
 };
 
 struct decompressor {
@@ -47,26 +47,13 @@ static size_t input_left(const struct decompressor *decompressor)
 /* ---- gzip: one or several members; what follows the last one and is none is not looked at, as in
  * Kafka's reader. */
 
-#define GZIP_WINDOW       (15 + 16) /* 32 KiB, and gzip's frame around it. */
-#define GZIP_MEMORY_LEVEL 8         /* zlib's own default. */
-
-static void *gzip_alloc(void *opaque, unsigned count, unsigned size)
-{
-    (void)opaque;
-    return mem_calloc(count, size);
-}
-
-static void gzip_free(void *opaque, void *memory)
-{
-    (void)opaque;
-    mem_free(memory);
-}
+#define GZIP_WINDOW (15 + 16) /* 32 KiB, and gzip's frame around it. */
 
 static int gzip_open(struct decompressor *decompressor)
 {
     z_stream *stream = &decompressor->gzip;
-    stream->zalloc = gzip_alloc;
-    stream->zfree = gzip_free;
+    stream->zalloc = codec_zlib_alloc;
+    stream->zfree = codec_zlib_free;
     decompressor->inside = true; /* Not even an empty stream is without a member. */
     return inflateInit2(stream, GZIP_WINDOW) == Z_OK ? 0 : ERR_NO_MEMORY;
 }
@@ -107,32 +94,11 @@ static void gzip_close(struct decompressor *decompressor)
     inflateEnd(&decompressor->gzip);
 }
 
-static int gzip_compress(int level, const uint8_t *data, size_t length, struct buffer *out)
-{
-    z_stream stream = { .zalloc = gzip_alloc, .zfree = gzip_free };
-    if (length > UINT32_MAX / 2) return ERR_LIMIT;
-    if (deflateInit2(&stream, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        return ERR_NO_MEMORY;
-    size_t bound = deflateBound(&stream, length), before = out->length;
-    stream.next_in = (uint8_t *)(uintptr_t)data;
-    stream.avail_in = (unsigned)length;
-    stream.next_out = buffer_extend(out, bound);
-    stream.avail_out = (unsigned)bound;
-    int err = stream.next_out == NULL                      ? ERR_NO_MEMORY
-              : deflate(&stream, Z_FINISH) != Z_STREAM_END ? ERR_NO_MEMORY
-                                                           : 0;
-    if (err == 0) out->length = before + stream.total_out;
-    deflateEnd(&stream);
-    return err;
-}
-
 /* ---- snappy: chunks in the frame of snappy-java, several streams one after the other; or one raw
  * block without a frame. */
 
 #define SNAPPY_HEADER_SIZE 16
-#define SNAPPY_CHUNK_BYTES 32768 /* What snappy-java cuts its input into. */
-#define SNAPPY_RATIO_MAX   22    /* A copy of 3 bytes gives at most 64. */
+#define SNAPPY_RATIO_MAX   22 /* A copy of 3 bytes gives at most 64. */
 
 static const uint8_t snappy_magic[8] = { 0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0 };
 
@@ -221,25 +187,6 @@ static void snappy_close(struct decompressor *decompressor)
     mem_free(decompressor->snappy.block);
 }
 
-static int snappy_compress_all(int level, const uint8_t *data, size_t length, struct buffer *out)
-{
-    (void)level;
-    buffer_put(out, snappy_magic, sizeof snappy_magic);
-    buffer_i32(out, 1);
-    buffer_i32(out, 1);
-    for (size_t at = 0; at < length && !out->failed;) {
-        size_t chunk = length - at < SNAPPY_CHUNK_BYTES ? length - at : SNAPPY_CHUNK_BYTES;
-        size_t before = out->length, written = snappy_max_compressed_length(chunk);
-        uint8_t *to = buffer_extend(out, 4 + written);
-        if (to == NULL) break;
-        snappy_compress((const char *)data + at, chunk, (char *)to + 4, &written);
-        store_i32(to, (int32_t)written);
-        out->length = before + 4 + written;
-        at += chunk;
-    }
-    return out->failed ? ERR_NO_MEMORY : 0;
-}
-
 /* ---- lz4: frames; linked blocks and a second frame too, which Kafka's reader refuses
  * (docs/compatibility.md). What follows the last frame and is none is not looked at, as in
  * Kafka's reader. */
@@ -289,22 +236,6 @@ static void lz4_close(struct decompressor *decompressor)
     LZ4F_freeDecompressionContext(decompressor->lz4);
 }
 
-static int lz4_compress(int level, const uint8_t *data, size_t length, struct buffer *out)
-{
-    /* Kafka: independent blocks of 64 KiB, no checksums, no content size. */
-    const LZ4F_preferences_t preferences = {
-        .frameInfo = { .blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent },
-        .compressionLevel = level,
-    };
-    size_t before = out->length, bound = LZ4F_compressFrameBound(length, &preferences);
-    uint8_t *to = buffer_extend(out, bound);
-    if (to == NULL) return ERR_NO_MEMORY;
-    size_t written = LZ4F_compressFrame(to, bound, data, length, &preferences);
-    if (LZ4F_isError(written)) return ERR_NO_MEMORY;
-    out->length = before + written;
-    return 0;
-}
-
 /* ---- zstd: frames, and skippable ones between them. */
 
 #define ZSTD_WINDOW_LOG_MAX 27 /* 128 MiB, as in Kafka. */
@@ -341,27 +272,15 @@ static void zstd_close(struct decompressor *decompressor)
     ZSTD_freeDStream(decompressor->zstd);
 }
 
-static int zstd_compress(int level, const uint8_t *data, size_t length, struct buffer *out)
-{
-    size_t before = out->length, bound = ZSTD_compressBound(length);
-    if (ZSTD_isError(bound)) return ERR_LIMIT;
-    uint8_t *to = buffer_extend(out, bound);
-    if (to == NULL) return ERR_NO_MEMORY;
-    size_t written = ZSTD_compress(to, bound, data, length, level);
-    if (ZSTD_isError(written)) return ERR_NO_MEMORY;
-    out->length = before + written;
-    return 0;
-}
-
 /* ---- the table, and what all codecs share. */
 
 /* clang-format off */
 static const struct codec_row codecs[] = {
-    [CODEC_NONE]   = { "none",   0, NULL,        NULL,        NULL,         NULL },
-    [CODEC_GZIP]   = { "gzip",  -1, gzip_open,   gzip_read,   gzip_close,   gzip_compress },
-    [CODEC_SNAPPY] = { "snappy", 0, snappy_open, snappy_read, snappy_close, snappy_compress_all },
-    [CODEC_LZ4]    = { "lz4",    9, lz4_open,    lz4_read,    lz4_close,    lz4_compress },
-    [CODEC_ZSTD]   = { "zstd",   3, zstd_open,   zstd_read,   zstd_close,   zstd_compress },
+    [CODEC_NONE]   = { "none",   0, NULL,        NULL,        NULL },
+    [CODEC_GZIP]   = { "gzip",  -1, gzip_open,   gzip_read,   gzip_close },
+    [CODEC_SNAPPY] = { "snappy", 0, snappy_open, snappy_read, snappy_close },
+    [CODEC_LZ4]    = { "lz4",    9, lz4_open,    lz4_read,    lz4_close },
+    [CODEC_ZSTD]   = { "zstd",   3, zstd_open,   zstd_read,   zstd_close },
 };
 /* clang-format on */
 
@@ -408,9 +327,16 @@ int decompressor_read(struct decompressor *decompressor, void *out, size_t capac
 
 int codec_compress(enum codec codec, int level, const void *data, size_t length, struct buffer *out)
 {
-    if ((unsigned)codec >= CODEC_COUNT || codecs[codec].compress == NULL)
-        return ERR_UNSUPPORTED_COMPRESSION_TYPE;
-    return codecs[codec].compress(level, data, length, out);
+    struct compressor *compressor = NULL;
+    size_t before = out->length;
+    int err = codec == CODEC_NONE
+                  ? ERR_UNSUPPORTED_COMPRESSION_TYPE
+                  : compressor_open(&compressor, codec, level, length, out, INT32_MAX);
+    if (err == 0) err = compressor_write(compressor, data, length);
+    if (err == 0) err = compressor_finish(compressor);
+    compressor_close(compressor);
+    if (err != 0) out->length = before;
+    return err;
 }
 
 int codec_default_level(enum codec codec)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The codecs of record batches: reading any of them piece by piece, and writing each as Kafka does.
+/* The codecs of record batches: reading any of them piece by piece, and writing each as Kafka does
+ * (piece by piece: compressor.h).
  *
  * What is read came from a client or a disk. Memory stays bounded whatever it claims: gzip and lz4
  * need a window of fixed size, zstd one of at most 128 MiB (and only as much as really comes out),

@@ -91,6 +91,14 @@ void record_batch_set_max_timestamp(uint8_t *data, size_t size, int64_t max_time
     set_timestamp(data, size, false, max_timestamp);
 }
 
+void record_batch_set_codec(uint8_t *data, size_t size, enum codec codec)
+{
+    int16_t attributes = load_i16(data + AT_ATTRIBUTES) & ~BATCH_CODEC_MASK;
+    store_i32(data + AT_LENGTH, (int32_t)(size - RECORD_BATCH_OVERHEAD));
+    store_i16(data + AT_ATTRIBUTES, (int16_t)(attributes | (int16_t)codec));
+    set_crc(data, size);
+}
+
 #define MAGIC_END      17 /* What must be there before the length can be believed. */
 #define OLD_LENGTH_MIN 14 /* The smallest message of the formats before magic 2. */
 

@@ -80,6 +80,10 @@ void record_batch_set_position(uint8_t *data, int64_t base_offset, int32_t leade
  * header before is stale then. */
 void record_batch_set_log_append_time(uint8_t *data, size_t size, int64_t timestamp);
 
+/* The records behind the header are another codec's now, and `size` is the whole: writes both into it,
+ * with its CRC. */
+void record_batch_set_codec(uint8_t *data, size_t size, enum codec codec);
+
 struct record_header {
     struct bytes key, value; /* A header's key is never null. */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "record_batch.h"
 
 enum kind { KIND_INT, KIND_LONG, KIND_DOUBLE, KIND_BOOLEAN, KIND_STRING, KIND_LIST };
 
@@ -37,10 +38,13 @@ static const struct word cleanup_words[] = { { "delete", CLEANUP_DELETE },
 static const struct word timestamp_words[] = { { "CreateTime", false },
                                                { "LogAppendTime", true },
                                                { NULL, 0 } };
-static const struct word codec_words[] = {
-    { "uncompressed", 0 }, { "zstd", 0 },     { "lz4", 0 }, { "snappy", 0 },
-    { "gzip", 0 },         { "producer", 0 }, { NULL, 0 }
-};
+static const struct word codec_words[] = { { "uncompressed", CODEC_NONE },
+                                           { "zstd", CODEC_ZSTD },
+                                           { "lz4", CODEC_LZ4 },
+                                           { "snappy", CODEC_SNAPPY },
+                                           { "gzip", CODEC_GZIP },
+                                           { "producer", COMPRESSION_PRODUCER },
+                                           { NULL, 0 } };
 
 #define I32         INT32_MAX
 #define I64         INT64_MAX
@@ -52,10 +56,10 @@ static const struct word codec_words[] = {
 static const struct setting settings_table[] = {
 /*    name                                       kind          default       min       max   words            field                                served broker synonym */
     { "cleanup.policy",                          KIND_LIST,    "delete",     0,        0,    cleanup_words,   FIELD(cleanup_policy),               true,  "log.cleanup.policy" },
-    { "compression.gzip.level",                  KIND_INT,     "-1",         -1,       9,    NULL,            NO_FIELD,                            false, "compression.gzip.level" },
-    { "compression.lz4.level",                   KIND_INT,     "9",          1,        17,   NULL,            NO_FIELD,                            false, "compression.lz4.level" },
-    { "compression.type",                        KIND_STRING,  "producer",   0,        0,    codec_words,     NO_FIELD,                            false, "compression.type" },
-    { "compression.zstd.level",                  KIND_INT,     "3",          -131072,  22,   NULL,            NO_FIELD,                            false, "compression.zstd.level" },
+    { "compression.gzip.level",                  KIND_INT,     "-1",         -1,       9,    NULL,            FIELD(gzip_level),                   true,  "compression.gzip.level" },
+    { "compression.lz4.level",                   KIND_INT,     "9",          1,        17,   NULL,            FIELD(lz4_level),                    true,  "compression.lz4.level" },
+    { "compression.type",                        KIND_STRING,  "producer",   0,        0,    codec_words,     FIELD(compression_type),             true,  "compression.type" },
+    { "compression.zstd.level",                  KIND_INT,     "3",          -131072,  22,   NULL,            FIELD(zstd_level),                   true,  "compression.zstd.level" },
     { "delete.retention.ms",                     KIND_LONG,    "86400000",   0,        I64,  NULL,            FIELD(delete_retention_ms),          true,  "log.cleaner.delete.retention.ms" },
     { "errors.deadletterqueue.group.enable",     KIND_BOOLEAN, "false",      0,        0,    NULL,            NO_FIELD,                            false, NULL },
     { "file.delete.delay.ms",                    KIND_LONG,    "60000",      0,        I64,  NULL,            FIELD(file_delete_delay_ms),         false, "log.segment.delete.delay.ms" },
@@ -67,11 +71,11 @@ static const struct setting settings_table[] = {
     { "local.retention.bytes",                   KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.bytes" },
     { "local.retention.ms",                      KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.ms" },
     { "max.compaction.lag.ms",                   KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            FIELD(max_compaction_lag_ms),        true,  "log.cleaner.max.compaction.lag.ms" },
-    { "max.decompressed.message.bytes",          KIND_INT,     "2147483639", 1,  2147483639, NULL,            FIELD(max_decompressed_message_bytes), false, "max.decompressed.message.bytes" },
+    { "max.decompressed.message.bytes",          KIND_INT,     "2147483639", 1,  2147483639, NULL,            FIELD(max_decompressed_message_bytes), true,  "max.decompressed.message.bytes" },
     { "max.message.bytes",                       KIND_INT,     "1048588",    0,        I32,  NULL,            FIELD(max_message_bytes),            true,  "message.max.bytes" },
-    { "message.timestamp.after.max.ms",          KIND_LONG,    "3600000",    0,        I64,  NULL,            FIELD(timestamp_after_max_ms),       false, "log.message.timestamp.after.max.ms" },
-    { "message.timestamp.before.max.ms",         KIND_LONG,    I64_TEXT,     0,        I64,  NULL,            FIELD(timestamp_before_max_ms),      false, "log.message.timestamp.before.max.ms" },
-    { "message.timestamp.type",                  KIND_STRING,  "CreateTime", 0,        0,    timestamp_words, FIELD(log_append_time),              false, "log.message.timestamp.type" },
+    { "message.timestamp.after.max.ms",          KIND_LONG,    "3600000",    0,        I64,  NULL,            FIELD(timestamp_after_max_ms),       true,  "log.message.timestamp.after.max.ms" },
+    { "message.timestamp.before.max.ms",         KIND_LONG,    I64_TEXT,     0,        I64,  NULL,            FIELD(timestamp_before_max_ms),      true,  "log.message.timestamp.before.max.ms" },
+    { "message.timestamp.type",                  KIND_STRING,  "CreateTime", 0,        0,    timestamp_words, FIELD(log_append_time),              true,  "log.message.timestamp.type" },
     { "min.cleanable.dirty.ratio",               KIND_DOUBLE,  "0.5",        0,        1000, NULL,            FIELD(min_cleanable_dirty_ratio),    true,  "log.cleaner.min.cleanable.ratio" },
     { "min.compaction.lag.ms",                   KIND_LONG,    "0",          0,        I64,  NULL,            FIELD(min_compaction_lag_ms),        true,  "log.cleaner.min.compaction.lag.ms" },
     { "min.insync.replicas",                     KIND_INT,     "1",          1,        I32,  NULL,            FIELD(min_insync_replicas),          true,  "min.insync.replicas" },
@@ -190,13 +194,21 @@ static bool parse_list(struct str text, const struct word *words, struct value *
     return true;
 }
 
+/* gzip's 0 would not compress; Kafka takes -1 and 1 to 9. */
+static bool is_gap(const struct setting *setting, int64_t number)
+{
+    return setting->field == FIELD(gzip_level) && number == 0;
+}
+
 static bool parse(const struct setting *setting, struct str text, struct value *value)
 {
     *value = (struct value){ 0 };
     text = trim(text);
     switch (setting->kind) {
     case KIND_INT:
-    case KIND_LONG: return parse_integer(text, setting->min, setting->max, &value->number);
+    case KIND_LONG:
+        return parse_integer(text, setting->min, setting->max, &value->number) &&
+               !is_gap(setting, value->number);
     case KIND_DOUBLE:
         return parse_double(text, (double)setting->min / 1000, (double)setting->max / 1000,
                             &value->fraction);
@@ -290,8 +302,8 @@ static void store(struct topic_settings *settings, const struct setting *setting
     switch (setting->kind) {
     case KIND_INT: *(int32_t *)field = (int32_t)value->number; break;
     case KIND_LONG: *(int64_t *)field = value->number; break;
-    case KIND_LIST: /* Bits. */ *(int *)field = (int)value->number; break;
-    case KIND_STRING: /* One of two. */
+    case KIND_LIST: /* Bits. */
+    case KIND_STRING: *(int *)field = (int)value->number; break;
     case KIND_BOOLEAN: *(bool *)field = value->number != 0; break;
     case KIND_DOUBLE: *(double *)field = value->fraction; break;
     }

@@ -33,7 +33,10 @@ struct topic_settings {
     int64_t min_compaction_lag_ms;
     int64_t max_compaction_lag_ms;
     int64_t delete_retention_ms;
-    bool log_append_time;
+    int log_append_time; /* 1: the broker's time is written into batches, 0: the producer's stays. */
+    int compression_type; /* An enum codec, or: */
+#define COMPRESSION_PRODUCER (-1)
+    int32_t gzip_level, lz4_level, zstd_level;
     int64_t timestamp_before_max_ms;
     int64_t timestamp_after_max_ms;
     bool preallocate;

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "alloc.h"
+#include "batch_recompress.h"
 #include "error.h"
 #include "partition_acks.h"
 #include "partition_jobs.h"
@@ -48,56 +49,107 @@ void append_close(struct append *append)
 
 /* ---- the check ---- */
 
-static void rules_of(struct partition *partition, int16_t produce_version,
-                     struct batch_rules *rules)
+/* What a topic's settings want of the check. */
+struct check {
+    struct batch_rules rules;
+    int codec; /* compression.type */
+    int level;
+};
+
+static int level_of(const struct topic_settings *settings)
 {
+    switch (settings->compression_type) {
+    case CODEC_GZIP: return settings->gzip_level;
+    case CODEC_LZ4: return settings->lz4_level;
+    case CODEC_ZSTD: return settings->zstd_level;
+    default: return 0;
+    }
+}
+
+static void check_init(struct check *check, const struct append *append)
+{
+    struct partition *partition = append->partition;
     pthread_mutex_lock(&partition->lock);
     const struct topic_settings *settings = &partition->settings;
-    *rules = (struct batch_rules){
+    check->rules = (struct batch_rules){
         .max_message_bytes = settings->max_message_bytes,
         .max_decompressed_bytes = settings->max_decompressed_message_bytes,
         .log_append_time = settings->log_append_time,
         .timestamp_before_max_ms = settings->timestamp_before_max_ms,
         .timestamp_after_max_ms = settings->timestamp_after_max_ms,
         .is_compacted = (settings->cleanup_policy & CLEANUP_COMPACT) != 0,
-        .produce_version = produce_version,
+        .produce_version = append->produce_version,
     };
+    check->codec = settings->compression_type;
+    check->level = level_of(settings);
     pthread_mutex_unlock(&partition->lock);
 }
 
-static void check_with(struct append *append, const struct batch_rules *rules)
+static bool wants_other_codec(const struct check *check, const struct record_batch *batch)
+{
+    return check->codec != COMPRESSION_PRODUCER &&
+           check->codec != (batch->attributes & BATCH_CODEC_MASK);
+}
+
+/* KIP-390. The new batch must fit max.message.bytes as well as the one that came did. */
+static void recompress(struct append *append, const struct check *check)
+{
+    struct buffer out;
+    buffer_init(&out);
+    int err = batch_recompress(&append->log.batch, (enum codec)check->codec, check->level,
+                               check->rules.max_decompressed_bytes,
+                               (size_t)check->rules.max_message_bytes, &out);
+    if (err == 0) err = record_batch_read_header(&append->log.batch, out.data, out.length);
+    append->log.err = err;
+    if (err != 0) {
+        buffer_close(&out);
+        return;
+    }
+    mem_free(append->owned);
+    append->owned = append->log.data = out.data;
+}
+
+static void check_with(struct append *append, const struct check *check)
 {
     size_t size = append->log.batch.size;
-    record_batch_validate(append->log.data, size, rules, clock_wall_ms(append->partition->clock),
-                          &append->log.batch, &append->verdict);
+    record_batch_validate(append->log.data, size, &check->rules,
+                          clock_wall_ms(append->partition->clock), &append->log.batch,
+                          &append->verdict);
     append->log.batch.size = size;
     append->log.err = append->verdict.err;
     if (append->log.err == 0 && append->verdict.max_timestamp_differs) {
         record_batch_set_max_timestamp(append->log.data, size, append->verdict.max_timestamp);
         append->log.err = record_batch_read_header(&append->log.batch, append->log.data, size);
     }
+    if (append->log.err == 0 && wants_other_codec(check, &append->log.batch))
+        recompress(append, check);
 }
 
-/* Is this a compressed batch whose content may be too much work for a loop? */
-static bool is_bulky(const struct append *append)
+/* How much a loop may have to decompress for this batch; 0: nothing, or too much in any case. */
+static int64_t inline_bytes(const struct append *append, const struct check *check, bool *is_bulky)
 {
     struct record_batch batch;
-    if (record_batch_read_header(&batch, append->log.data, append->log.batch.size) != 0)
-        return false;
-    if ((batch.attributes & BATCH_CODEC_MASK) == CODEC_NONE) return false;
-    return append->log.batch.size > APPEND_INLINE_DECOMPRESSED_BYTES;
+    *is_bulky = false;
+    if (record_batch_read_header(&batch, append->log.data, append->log.batch.size) != 0) return 0;
+    bool is_compressed = (batch.attributes & BATCH_CODEC_MASK) != CODEC_NONE;
+    bool is_recompressed = wants_other_codec(check, &batch);
+    int64_t most = is_recompressed ? APPEND_INLINE_RECOMPRESSED_BYTES
+                                   : APPEND_INLINE_DECOMPRESSED_BYTES;
+    *is_bulky = (is_compressed || is_recompressed) && (int64_t)append->log.batch.size > most;
+    return most;
 }
 
 bool partition_check(struct append *append)
 {
-    struct batch_rules rules;
-    rules_of(append->partition, append->produce_version, &rules);
-    if (is_bulky(append)) return false;
-    int64_t allowed = rules.max_decompressed_bytes;
-    if (allowed > APPEND_INLINE_DECOMPRESSED_BYTES)
-        rules.max_decompressed_bytes = APPEND_INLINE_DECOMPRESSED_BYTES;
-    check_with(append, &rules);
-    return !(append->verdict.is_too_long_decompressed && allowed > rules.max_decompressed_bytes);
+    struct check check;
+    bool is_bulky;
+    check_init(&check, append);
+    int64_t most = inline_bytes(append, &check, &is_bulky);
+    if (is_bulky) return false;
+    int64_t allowed = check.rules.max_decompressed_bytes;
+    if (allowed > most) check.rules.max_decompressed_bytes = most;
+    check_with(append, &check);
+    return !(append->verdict.is_too_long_decompressed && allowed > most);
 }
 
 static int own_data(struct append *append)
@@ -113,12 +165,12 @@ static int own_data(struct append *append)
 static void run_check(struct job *job)
 {
     struct append *append = LIST_OWNER(job, struct append, job);
-    struct batch_rules rules;
+    struct check check;
     if (atomic_load(&append->partition->owner->is_stopping)) {
         append->log.err = ERR_NOT_LEADER_OR_FOLLOWER;
     } else {
-        rules_of(append->partition, append->produce_version, &rules);
-        check_with(append, &rules);
+        check_init(&check, append);
+        check_with(append, &check);
     }
     loop_post(append->loop, &append->message);
 }

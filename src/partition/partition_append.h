@@ -15,6 +15,8 @@
 
 /* Batches that decompress to more are checked on the pool (DESIGN 2.2). */
 #define APPEND_INLINE_DECOMPRESSED_BYTES 65536
+/* The same where the topic wants them in another codec, which costs many times more. */
+#define APPEND_INLINE_RECOMPRESSED_BYTES 8192
 
 struct append {
     struct log_append log; /* Data, header, answer: err, base_offset, … */
@@ -23,7 +25,7 @@ struct append {
     struct append *next;         /* Chain of one partition's appends in one burst. */
     struct partition *partition; /* The caller's reference. */
     bool data_stays; /* Set by the caller: the data is valid until `done`, no copy needed. */
-    uint8_t *owned;  /* A copy of the data, if it had to outlive the frame. */
+    uint8_t *owned;  /* A copy of the data, if it had to outlive the frame or be compressed anew. */
     bool is_pending; /* Not answered when partition_append() returned: `done` will come. */
     int64_t log_start_offset; /* Answer. */
     int64_t high_watermark;   /* Answer: right after the append. */
@@ -49,12 +51,12 @@ void append_init(struct append *append, struct partition *partition, uint8_t *da
 /* Frees what the append copied. */
 void append_close(struct append *append);
 
-/* Checks what the producer sent (DESIGN 4.3) and corrects the batch's max timestamp. The verdict is in
- * append->log.err and append->verdict. Returns false, with nothing decided, if the batch must be
- * decompressed on the pool: then partition_check_on_pool(). */
+/* Checks what the producer sent (DESIGN 4.3), corrects the batch's max timestamp, and compresses anew for
+ * a topic with a compression.type of its own. The verdict is in append->log.err and append->verdict.
+ * Returns false, with nothing decided, if that is work for the pool: then partition_check_on_pool(). */
 bool partition_check(struct append *append);
 
-/* Copies the batch and checks it on the pool, then calls append->done on append->loop: the
+/* Copies the batch and does it on the pool, then calls append->done on append->loop: the
  * batch is not appended yet. 0, or ERR_NO_MEMORY (no call follows). */
 int partition_check_on_pool(struct append *append);
 

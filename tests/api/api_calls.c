@@ -2,6 +2,7 @@
 #include "api_calls.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -313,4 +314,17 @@ int64_t end_offset(struct test_client *client, struct topic topic, int32_t parti
                                                                 partition, -1);
     assert_int_equal(latest.error_code, 0);
     return latest.offset;
+}
+
+struct records batch_uncompressed(struct test_client *client, struct records batch)
+{
+    static const struct topic_setting settings[] = { { "compression.type", "uncompressed" },
+                                                     { NULL, NULL } };
+    struct topic topic = topic_new_with(client, 1, settings);
+    struct records copy = records_copy(&client->arena, batch);
+    memset((uint8_t *)(uintptr_t)copy.data, 0, 8); /* A producer's batch begins at offset 0. */
+    produce(client, topic, 0, copy);
+    struct records stored = fetch(client, topic, 0, 0).records;
+    topic_delete(client, topic);
+    return stored;
 }

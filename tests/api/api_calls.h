@@ -111,6 +111,9 @@ int64_t produce(struct test_client *client, struct topic topic, int32_t partitio
 /* `count` one-record batches. */
 void produce_some(struct test_client *client, struct topic topic, int32_t partition, int32_t count);
 
+/* The batch as a topic with compression.type=uncompressed stores it. */
+struct records batch_uncompressed(struct test_client *client, struct records batch);
+
 /* Requests for one partition of one topic, to be changed and sent. The partition of the request is
  * in its only place. */
 struct produce_request produce_request(struct test_client *client, struct topic topic,

@@ -124,17 +124,22 @@ static bool sets_time(const struct vector *vector)
 
 static void check_stored(const struct vector *vector, struct topic topic)
 {
-    if (sets_codec(vector) || sets_time(vector)) return;
+    if (sets_time(vector)) return;
     const char *hex = vector_text(vector, "stored");
     size_t length;
     uint8_t *stored = bytes_from_hex(strcmp(hex, "same") == 0 ? vector_text(vector, "hex") : hex,
                                      &length);
-    struct fetch_response_partition answer = fetch(client, topic, 0, 0);
+    struct records got = fetch(client, topic, 0, 0).records;
     struct records expected = { stored, (int32_t)length, NULL };
-    if (answer.records.length != expected.length ||
-        memcmp(answer.records.data + 16, expected.data + 16, length - 16) != 0) {
+    if (sets_codec(vector)) { /* Two libraries may compress to different bytes. */
+        assert_int_equal(batch_attributes(got), batch_attributes(expected));
+        got = batch_uncompressed(client, got);
+        expected = batch_uncompressed(client, expected);
+    }
+    if (got.length != expected.length ||
+        memcmp(got.data + 16, expected.data + 16, (size_t)expected.length - 16) != 0) {
         print_error("%s: stored otherwise than Kafka does: %d bytes, %d expected\n",
-                    vector->test_case, answer.records.length, expected.length);
+                    vector->test_case, got.length, expected.length);
         wrong++;
     }
     free(stored);

@@ -14,6 +14,7 @@
 #define AT_ATTRIBUTES        21
 #define AT_LAST_OFFSET_DELTA 23
 #define AT_BASE_TIMESTAMP    27
+#define AT_MAX_TIMESTAMP     35
 #define LENGTH_OVERHEAD      12 /* Bytes that the length field does not count. */
 
 static void put_record(struct buffer *to, const struct batch *batch, int32_t index)
@@ -135,6 +136,16 @@ int64_t batch_last_offset(struct records batch)
 int64_t batch_base_timestamp(struct records batch)
 {
     return load_i64(batch.data + AT_BASE_TIMESTAMP);
+}
+
+int64_t batch_max_timestamp(struct records batch)
+{
+    return load_i64(batch.data + AT_MAX_TIMESTAMP);
+}
+
+int16_t batch_attributes(struct records batch)
+{
+    return load_i16(batch.data + AT_ATTRIBUTES);
 }
 
 void assert_same_batch(struct records batch, struct records sent)

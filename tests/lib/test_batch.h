@@ -42,6 +42,8 @@ struct records records_batch(struct records records, int32_t nth);
 int64_t batch_base_offset(struct records batch);
 int64_t batch_last_offset(struct records batch);
 int64_t batch_base_timestamp(struct records batch);
+int64_t batch_max_timestamp(struct records batch);
+int16_t batch_attributes(struct records batch);
 
 /* The same but for what a leader sets: base offset and leader epoch. */
 void assert_same_batch(struct records batch, struct records sent);

@@ -467,8 +467,14 @@ TEST(topics_get_what_is_served_and_nothing_else)
     assert_string_equal(topic_default("retention.bytes"), "77");
     assert_loads("--dev", SET("log.cleanup.policy", "compact, delete"));
     assert_string_equal(topic_default("cleanup.policy"), "compact, delete");
-    assert_refuses("--dev", SET("compression.gzip.level", "5"));
-    assert_says(why, "--set: compression.gzip.level: ");
+    assert_loads("--dev", SET("compression.type", "zstd"), SET("compression.gzip.level", "5"),
+                 SET("log.message.timestamp.type", "LogAppendTime"));
+    assert_string_equal(topic_default("compression.type"), "zstd");
+    assert_string_equal(topic_default("compression.gzip.level"), "5");
+    assert_string_equal(topic_default("message.timestamp.type"), "LogAppendTime");
+    assert_refuses("--dev", SET("compression.gzip.level", "0"));
+    assert_refuses("--dev", SET("log.preallocate", "true"));
+    assert_says(why, "--set: log.preallocate: ");
 }
 
 TEST(compaction_has_the_threads_and_the_memory_that_it_is_given)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "alloc.h"
 #include "partition_fixture.h"
 
 /* The first append opens files, which is the pool's work; this is about all others. */
@@ -363,5 +366,91 @@ TEST(a_batch_that_waits_to_be_checked_when_the_broker_stops_is_refused)
     assert_int_equal(append->leader, -1); /* Nobody is named that the client should go to. */
     assert_int_equal(append->log.err, ERR_NOT_LEADER_OR_FOLLOWER);
     free_append(append);
+    fixture_close(&fixture);
+}
+
+/* ---- compression.type ---- */
+
+static void no_call(struct append *append)
+{
+    (void)append;
+}
+
+/* An append that is not checked yet, of a batch whose records are `value_bytes` long. */
+static struct append *unchecked_append(struct partition_fixture *fixture, size_t value_bytes)
+{
+    char *text = mem_zalloc(value_bytes + 1);
+    memset(text, 'a', value_bytes);
+    size_t size;
+    uint8_t *data = batch_of(text, 2, &size);
+    mem_free(text);
+    record_batch_set_position(data, 0, -1);
+    struct append *append = mem_alloc(sizeof *append);
+    append_init(append, partition_ref(fixture->partition), data, size, 13, fixture->loop, no_call);
+    return append;
+}
+
+static void serve_with_codec(struct partition_fixture *fixture, int codec)
+{
+    serve_warm(fixture);
+    fixture->partition->settings.compression_type = codec;
+    fixture->partition->settings.zstd_level = 3;
+}
+
+TEST(a_small_batch_is_compressed_anew_on_the_loop)
+{
+    struct partition_fixture fixture;
+    serve_with_codec(&fixture, CODEC_ZSTD);
+    struct append *append = unchecked_append(&fixture, 1000);
+    uint8_t *sent = append->log.data;
+    size_t size = append->log.batch.size;
+
+    assert_true(partition_check(append));
+    assert_int_equal(append->log.err, 0);
+    assert_int_equal(append->log.batch.attributes & BATCH_CODEC_MASK, CODEC_ZSTD);
+    assert_true(append->log.batch.size < size);
+    assert_ptr_equal(append->log.data, append->owned);
+    partition_append(fixture.partition, append);
+    assert_int_equal(append->log.base_offset, 1);
+    mem_free(sent);
+    append_close(append);
+    partition_unref(append->partition);
+    mem_free(append);
+    fixture_close(&fixture);
+}
+
+TEST(what_is_much_work_to_compress_goes_to_the_pool)
+{
+    struct partition_fixture fixture;
+    serve_with_codec(&fixture, CODEC_ZSTD);
+    struct append *append = unchecked_append(&fixture, APPEND_INLINE_RECOMPRESSED_BYTES);
+    uint8_t *sent = append->log.data;
+
+    assert_false(partition_check(append));
+    assert_int_equal(partition_check_on_pool(append), 0);
+    mem_free(sent); /* The frame goes with the burst. */
+    run_jobs(&fixture.pool);
+    loop_turn(fixture.loop);
+    assert_int_equal(append->log.err, 0);
+    assert_int_equal(append->log.batch.attributes & BATCH_CODEC_MASK, CODEC_ZSTD);
+    append_close(append);
+    partition_unref(append->partition);
+    mem_free(append);
+    fixture_close(&fixture);
+}
+
+TEST(a_batch_in_the_topics_codec_is_not_touched)
+{
+    struct partition_fixture fixture;
+    serve_with_codec(&fixture, CODEC_NONE);
+    struct append *append = unchecked_append(&fixture, 100000);
+
+    assert_true(partition_check(append));
+    assert_int_equal(append->log.err, 0);
+    assert_null(append->owned);
+    mem_free(append->log.data);
+    append_close(append);
+    partition_unref(append->partition);
+    mem_free(append);
     fixture_close(&fixture);
 }

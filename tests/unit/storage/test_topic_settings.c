@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "record_batch.h"
 #include "topic_settings.h"
 
 static int check(const char *name, const char *value)
@@ -83,10 +84,35 @@ TEST(settings_that_are_not_served_yet_take_only_their_default_however_it_is_writ
     assert_int_equal(check("remote.copy.lag.ms", "1"), ERR_INVALID_CONFIG);
     assert_int_equal(check("preallocate", "FALSE"), 0);
     assert_int_equal(check("preallocate", "true"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("compression.type", "producer"), 0);
-    assert_int_equal(check("compression.type", "zstd"), ERR_INVALID_CONFIG);
     assert_int_equal(check("leader.replication.throttled.replicas", "  "), 0);
     assert_int_equal(check("leader.replication.throttled.replicas", "*"), ERR_INVALID_CONFIG);
+}
+
+TEST(a_topic_may_have_a_codec_and_the_brokers_time)
+{
+    static const struct {
+        const char *value;
+        int type;
+    } types[] = { { "uncompressed", CODEC_NONE }, { "gzip", CODEC_GZIP },
+                  { "snappy", CODEC_SNAPPY },     { "lz4", CODEC_LZ4 },
+                  { "zstd", CODEC_ZSTD },         { "producer", COMPRESSION_PRODUCER } };
+    struct topic_settings settings;
+    topic_settings_defaults(&settings);
+    assert_int_equal(settings.compression_type, COMPRESSION_PRODUCER);
+    assert_int_equal(settings.gzip_level, -1);
+    assert_int_equal(settings.lz4_level, 9);
+    assert_int_equal(settings.zstd_level, 3);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        assert_int_equal(topic_settings_set(&settings, STR_LITERAL("compression.type"),
+                                            str_from(types[i].value)),
+                         0);
+        assert_int_equal(settings.compression_type, types[i].type);
+    }
+    assert_int_equal(check("compression.type", "none"), ERR_INVALID_CONFIG);
+    assert_int_equal(topic_settings_set(&settings, STR_LITERAL("message.timestamp.type"),
+                                        STR_LITERAL("LogAppendTime")),
+                     0);
+    assert_true(settings.log_append_time);
 }
 
 TEST(a_topic_may_be_compacted)
@@ -150,9 +176,8 @@ TEST(a_refusal_says_why)
                         "not \"soon\"");
     assert_string_equal(why("cleanup.policy", "keep"),
                         "cleanup.policy cannot be \"keep\"; it knows delete compact");
-    assert_string_equal(
-        why("compression.type", "zstd"),
-        "compression.type cannot be changed in this version; its value is \"producer\"");
+    assert_string_equal(why("preallocate", "true"),
+                        "preallocate cannot be changed in this version; its value is \"false\"");
     assert_string_equal(why("preallocate", "yes"),
                         "preallocate must be of type boolean, not \"yes\"");
 }
