@@ -166,17 +166,18 @@ static int partition_fill(struct meta_partition *partition, const struct meta_st
     return 0;
 }
 
+/* `partitions` are those from number `first` on. */
 static int check_assignment(const struct controller *controller, struct meta_create_topic *wanted,
-                            const struct meta_assignment *assignment,
+                            const struct meta_assignment *assignment, int32_t first,
                             const struct meta_partition *partitions)
 {
     int32_t partition = assignment->partition;
-    if (partition < 0 || (unsigned)partition >= wanted->assignment_count)
+    if (partition < first || (unsigned)(partition - first) >= wanted->assignment_count)
         return refuse(wanted, ERR_INVALID_REPLICA_ASSIGNMENT,
                       "Partitions must be numbered from 0 without a gap; %" PRId32 " is not among "
                       "the first %u.",
                       partition, wanted->assignment_count);
-    if (partitions[partition].replicas != NULL)
+    if (partitions[partition - first].replicas != NULL)
         return refuse(wanted, ERR_INVALID_REPLICA_ASSIGNMENT,
                       "Partition %" PRId32 " is assigned twice.", partition);
     if (assignment->broker_count == 0)
@@ -217,9 +218,9 @@ static int check_size(struct meta_create_topic *wanted, uint64_t partitions, uin
                   CONTROLLER_MAX_PARTITIONS, CONTROLLER_MAX_REPLICAS);
 }
 
-/* Partitions where the request says. */
+/* Partitions from number `first` on, where the request says. */
 static int assign_by_hand(const struct controller *controller, struct meta_create_topic *wanted,
-                          struct arena *arena, struct meta_topic *topic)
+                          int32_t first, struct arena *arena, struct meta_topic *topic)
 {
     if (wanted->partition_count != -1 || wanted->replication_factor != -1)
         return refuse(wanted, ERR_INVALID_REQUEST,
@@ -235,9 +236,9 @@ static int assign_by_hand(const struct controller *controller, struct meta_creat
     if (partitions == NULL) return no_memory(wanted);
     for (unsigned i = 0; i < wanted->assignment_count; i++) {
         const struct meta_assignment *assignment = &wanted->assignments[i];
-        err = check_assignment(controller, wanted, assignment, partitions);
+        err = check_assignment(controller, wanted, assignment, first, partitions);
         if (err != 0) return err;
-        struct meta_partition *partition = &partitions[assignment->partition];
+        struct meta_partition *partition = &partitions[assignment->partition - first];
         int32_t *brokers = arena_dup(arena, assignment->brokers,
                                      assignment->broker_count * sizeof *assignment->brokers);
         if (brokers == NULL || partition_fill(partition, controller->state, brokers,
@@ -284,9 +285,9 @@ static int check_counts(struct meta_create_topic *wanted, int16_t factor, int32_
     return check_size(wanted, (uint64_t)partitions, (uint64_t)partitions * (uint64_t)factor);
 }
 
-/* Partitions where placement puts them. */
+/* Partitions from number `first` on, where placement puts them. */
 static int assign_by_rule(const struct controller *controller, struct meta_create_topic *wanted,
-                          struct arena *arena, struct meta_topic *topic)
+                          int32_t first, struct arena *arena, struct meta_topic *topic)
 {
     int32_t count = wanted->partition_count == -1 ? controller->default_partitions
                                                   : wanted->partition_count;
@@ -304,7 +305,7 @@ static int assign_by_rule(const struct controller *controller, struct meta_creat
         int32_t *replicas = arena_calloc(arena, (size_t)factor, sizeof *replicas);
         if (replicas == NULL) return no_memory(wanted);
         for (int16_t j = 0; j < factor; j++)
-            replicas[j] = placement_broker(live, live_count, (uint32_t)i, (uint32_t)j);
+            replicas[j] = placement_broker(live, live_count, (uint32_t)(first + i), (uint32_t)j);
         if (partition_fill(&partitions[i], controller->state, replicas, (unsigned)factor, arena) !=
             0)
             return no_memory(wanted);
@@ -327,12 +328,84 @@ int controller_create_topic(const struct controller *controller, struct meta_cre
     if (err == 0) err = check_id(controller, wanted, id);
     if (err == 0) err = take_settings(wanted, arena, &filled);
     if (err == 0)
-        err = wanted->assignment_count > 0 ? assign_by_hand(controller, wanted, arena, &filled)
-                                           : assign_by_rule(controller, wanted, arena, &filled);
+        err = wanted->assignment_count > 0 ? assign_by_hand(controller, wanted, 0, arena, &filled)
+                                           : assign_by_rule(controller, wanted, 0, arena, &filled);
     if (err != 0) return err;
     if (arena_str(arena, wanted->name, &name) != 0) return no_memory(wanted);
     filled.name = name.data;
     *topic = filled;
+    return 0;
+}
+
+/* What is wanted of the new partitions, as if they were a topic of their own. */
+static int describe_added(const struct meta_topic *topic, const struct meta_add_partitions *wanted,
+                          struct arena *arena, struct meta_create_topic *added)
+{
+    int32_t first = (int32_t)topic->partition_count;
+    unsigned factor = topic->partitions[0].replica_count;
+    *added = (struct meta_create_topic){ .name = wanted->name,
+                                         .partition_count = wanted->count - first,
+                                         .replication_factor = (int16_t)factor };
+    if (!wanted->is_by_hand) return 0;
+    if (wanted->assignment_count != (unsigned)(wanted->count - first))
+        return refuse(added, ERR_INVALID_REPLICA_ASSIGNMENT,
+                      "%" PRId32 " more partitions are wanted, and brokers are named for %u.",
+                      wanted->count - first, wanted->assignment_count);
+    struct meta_assignment *assignments = arena_dup(arena, wanted->assignments,
+                                                    wanted->assignment_count * sizeof *assignments);
+    if (assignments == NULL) return no_memory(added);
+    for (unsigned i = 0; i < wanted->assignment_count; i++) {
+        assignments[i].partition = first + (int32_t)i;
+        assignments[i].leader_epoch = 0;
+        if (assignments[i].broker_count != factor)
+            return refuse(added, ERR_INVALID_REPLICA_ASSIGNMENT,
+                          "The topic has %u replicas of each partition, and %u are named for "
+                          "partition %" PRId32 ".",
+                          factor, assignments[i].broker_count, assignments[i].partition);
+    }
+    added->partition_count = added->replication_factor = -1;
+    added->assignments = assignments;
+    added->assignment_count = wanted->assignment_count;
+    return 0;
+}
+
+static int assign_added(const struct controller *controller, const struct meta_topic *topic,
+                        const struct meta_add_partitions *wanted, struct arena *arena,
+                        struct meta_create_topic *added, struct meta_topic *filled)
+{
+    int32_t there = (int32_t)topic->partition_count;
+    if (wanted->count <= there)
+        return refuse(added, ERR_INVALID_PARTITIONS,
+                      "The topic has %" PRId32 " partitions: %" PRId32 " are not more.", there,
+                      wanted->count);
+    uint64_t count = (uint64_t)wanted->count;
+    int err = check_size(added, count, count * topic->partitions[0].replica_count);
+    if (err == 0) err = describe_added(topic, wanted, arena, added);
+    if (err != 0) return err;
+    return wanted->is_by_hand ? assign_by_hand(controller, added, there, arena, filled)
+                              : assign_by_rule(controller, added, there, arena, filled);
+}
+
+int controller_add_partitions(const struct controller *controller,
+                              struct meta_add_partitions *wanted, struct arena *arena,
+                              struct meta_partitions_added *command)
+{
+    const struct meta_topic *topic = meta_state_topic(controller->state, wanted->name);
+    struct meta_create_topic added = { .err = 0 };
+    struct meta_topic filled = { .partition_count = 0 };
+    int err = topic == NULL ? refuse(&added, ERR_UNKNOWN_TOPIC_OR_PARTITION, "%s",
+                                     error_text(ERR_UNKNOWN_TOPIC_OR_PARTITION))
+                            : assign_added(controller, topic, wanted, arena, &added, &filled);
+    wanted->err = err;
+    memcpy(wanted->why, added.why, sizeof wanted->why);
+    if (err != 0) return err;
+    *command = (struct meta_partitions_added){
+        .topic_id = topic->id,
+        .first = (int32_t)topic->partition_count,
+        .is_by_hand = wanted->is_by_hand,
+        .partitions = filled.partitions,
+        .count = filled.partition_count,
+    };
     return 0;
 }
 

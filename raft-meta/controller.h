@@ -29,6 +29,12 @@ int controller_mark_repeated(struct meta_create_topic *items, unsigned count);
 int controller_create_topic(const struct controller *controller, struct meta_create_topic *wanted,
                             const struct uuid *id, struct arena *arena, struct meta_topic *topic);
 
+/* Checks one item and fills in the command for it; memory comes from the arena. The answer is wanted->err
+ * and wanted->why, in the order in which Kafka checks. Returns wanted->err. */
+int controller_add_partitions(const struct controller *controller,
+                              struct meta_add_partitions *wanted, struct arena *arena,
+                              struct meta_partitions_added *command);
+
 /* Finds the topic that an item names; sets and returns wanted->err. The topic is borrowed from the
  * state. */
 int controller_delete_topic(const struct controller *controller, struct meta_delete_topic *wanted,

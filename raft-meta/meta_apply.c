@@ -209,6 +209,44 @@ static int apply_producer_ids_taken(struct application *application,
     return 0;
 }
 
+/* ---- partitions_added ---- */
+
+static int check_added(const struct meta_topic *topic, const struct meta_partitions_added *command)
+{
+    if (topic == NULL) return ERR_UNKNOWN_TOPIC_ID;
+    unsigned first = (unsigned)command->first, there = topic->partition_count;
+    if (there < first || (uint64_t)first + command->count <= there) return ERR_INVALID_PARTITIONS;
+    if (command->is_by_hand && there != first) return ERR_INVALID_REPLICA_ASSIGNMENT;
+    for (unsigned i = 0; i < command->count; i++)
+        if (!partition_is_right(&command->partitions[i])) return ERR_INVALID_REPLICA_ASSIGNMENT;
+    return 0;
+}
+
+static int apply_partitions_added(struct application *application,
+                                  const struct meta_partitions_added *command)
+{
+    struct meta_topic *before = meta_state_topic_by_id(application->state, &command->topic_id);
+    application->outcome->err = check_added(before, command);
+    if (application->outcome->err != 0) return 0;
+
+    unsigned there = before->partition_count;
+    unsigned count = (unsigned)command->first + command->count;
+    struct meta_partition *partitions = mem_calloc(count, sizeof *partitions);
+    if (partitions == NULL) return ERR_NO_MEMORY;
+    memcpy(partitions, before->partitions, there * sizeof *partitions);
+    memcpy(partitions + there, command->partitions + (there - (unsigned)command->first),
+           (count - there) * sizeof *partitions);
+    struct meta_topic grown = *before;
+    grown.partitions = partitions;
+    grown.partition_count = count;
+    struct meta_topic *after = meta_topic_copy(&grown);
+    mem_free(partitions);
+    if (after == NULL) return ERR_NO_MEMORY;
+    int err = change_topic(application, before, after);
+    application->outcome->topic = after;
+    return err;
+}
+
 /* ---- all ---- */
 
 static int apply_command(struct application *application, struct bytes payload)

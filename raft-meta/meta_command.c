@@ -141,6 +141,34 @@ static void decode_register_broker(struct meta_register_broker *command,
     broker->endpoints = endpoints;
 }
 
+/* ---- partitions ---- */
+
+static void put_partitions(struct buffer *out, const struct meta_partition *partitions,
+                           unsigned count)
+{
+    buffer_i32(out, (int32_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        buffer_i32(out, partitions[i].leader);
+        buffer_i32(out, partitions[i].leader_epoch);
+        buffer_i32(out, partitions[i].partition_epoch);
+        put_brokers(out, partitions[i].replicas, partitions[i].replica_count);
+        put_brokers(out, partitions[i].isr, partitions[i].isr_count);
+    }
+}
+
+static const struct meta_partition *take_partitions(struct command_reader *reader, unsigned *count)
+{
+    struct meta_partition *partitions = take_array(reader, 20, sizeof *partitions, count);
+    for (unsigned i = 0; i < *count && !reader->in.bad && reader->err == 0; i++) {
+        partitions[i].leader = take_number(reader, -1);
+        partitions[i].leader_epoch = take_number(reader, 0);
+        partitions[i].partition_epoch = take_number(reader, 0);
+        partitions[i].replicas = take_brokers(reader, &partitions[i].replica_count);
+        partitions[i].isr = take_brokers(reader, &partitions[i].isr_count);
+    }
+    return partitions;
+}
+
 /* ---- topic_created ---- */
 
 static void encode_topic_created(const struct meta_topic_created *command, struct buffer *out)
@@ -148,15 +176,7 @@ static void encode_topic_created(const struct meta_topic_created *command, struc
     const struct meta_topic *topic = &command->topic;
     put_id(out, &topic->id);
     put_text(out, topic->name);
-    buffer_i32(out, (int32_t)topic->partition_count);
-    for (unsigned i = 0; i < topic->partition_count; i++) {
-        const struct meta_partition *partition = &topic->partitions[i];
-        buffer_i32(out, partition->leader);
-        buffer_i32(out, partition->leader_epoch);
-        buffer_i32(out, partition->partition_epoch);
-        put_brokers(out, partition->replicas, partition->replica_count);
-        put_brokers(out, partition->isr, partition->isr_count);
-    }
+    put_partitions(out, topic->partitions, topic->partition_count);
     buffer_i32(out, (int32_t)topic->setting_count);
     for (unsigned i = 0; i < topic->setting_count; i++) {
         put_text(out, topic->settings[i].name);
@@ -169,16 +189,7 @@ static void decode_topic_created(struct meta_topic_created *command, struct comm
     struct meta_topic *topic = &command->topic;
     take_id(reader, &topic->id);
     topic->name = take_text(reader, false);
-    struct meta_partition *partitions = take_array(reader, 20, sizeof *partitions,
-                                                   &topic->partition_count);
-    for (unsigned i = 0; i < topic->partition_count && !reader->in.bad && reader->err == 0; i++) {
-        partitions[i].leader = take_number(reader, -1);
-        partitions[i].leader_epoch = take_number(reader, 0);
-        partitions[i].partition_epoch = take_number(reader, 0);
-        partitions[i].replicas = take_brokers(reader, &partitions[i].replica_count);
-        partitions[i].isr = take_brokers(reader, &partitions[i].isr_count);
-    }
-    topic->partitions = partitions;
+    topic->partitions = take_partitions(reader, &topic->partition_count);
     struct meta_setting *settings = take_array(reader, 4, sizeof *settings, &topic->setting_count);
     for (unsigned i = 0; i < topic->setting_count; i++) {
         settings[i].name = take_text(reader, false);
@@ -211,6 +222,25 @@ static void decode_producer_ids_taken(struct meta_producer_ids_taken *command,
 {
     command->broker = take_number(reader, 0);
     command->count = take_number(reader, 1);
+}
+
+/* ---- partitions_added ---- */
+
+static void encode_partitions_added(const struct meta_partitions_added *command, struct buffer *out)
+{
+    put_id(out, &command->topic_id);
+    buffer_i32(out, command->first);
+    buffer_i8(out, command->is_by_hand);
+    put_partitions(out, command->partitions, command->count);
+}
+
+static void decode_partitions_added(struct meta_partitions_added *command,
+                                    struct command_reader *reader)
+{
+    take_id(reader, &command->topic_id);
+    command->first = take_number(reader, 1);
+    command->is_by_hand = take_truth(reader);
+    command->partitions = take_partitions(reader, &command->count);
 }
 
 /* ---- all ---- */

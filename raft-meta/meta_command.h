@@ -27,7 +27,8 @@
     ROW(2,    1,       META_REGISTER_BROKER,      register_broker) \
     ROW(3,    1,       META_TOPIC_CREATED,        topic_created)   \
     ROW(4,    1,       META_TOPIC_DELETED,        topic_deleted)   \
-    ROW(5,    1,       META_PRODUCER_IDS_TAKEN,   producer_ids_taken)
+    ROW(5,    1,       META_PRODUCER_IDS_TAKEN,   producer_ids_taken) \
+    ROW(8,    1,       META_PARTITIONS_ADDED,     partitions_added)
 /* clang-format on */
 
 enum meta_command_kind {
@@ -64,6 +65,17 @@ struct meta_topic_deleted {
 struct meta_producer_ids_taken {
     int32_t broker;
     int32_t count;
+};
+
+/* A topic has partitions from `first` on that it did not have. Those that it has by now, since another
+ * such command came first, are skipped; but not if a client chose the brokers. In this order: id, first,
+ * is_by_hand, partitions as above. */
+struct meta_partitions_added {
+    struct uuid topic_id;
+    int32_t first;
+    bool is_by_hand;
+    const struct meta_partition *partitions;
+    unsigned count;
 };
 
 struct meta_command {

@@ -83,6 +83,7 @@ enum meta_request_kind {
     META_CREATE_TOPICS,
     META_DELETE_TOPICS,
     META_ALLOCATE_PRODUCER_IDS,
+    META_ADD_PARTITIONS,
 };
 
 struct meta_assignment {
@@ -123,6 +124,17 @@ struct meta_delete_topic {
     struct meta_topic *topic; /* The one that is gone; unref it. NULL on error. */
 };
 
+struct meta_add_partitions {
+    struct str name;
+    int32_t count;                             /* How many the topic is to have. */
+    bool is_by_hand;                           /* The new ones where the client says: */
+    const struct meta_assignment *assignments; /* in their order, whatever `partition` says. */
+    unsigned assignment_count;
+    /* The answer: */
+    int err;
+    char why[META_WHY_SIZE]; /* "" or a sentence. */
+};
+
 struct meta_request {
     struct message message; /* The quorum's, both ways. */
     enum meta_request_kind kind;
@@ -139,6 +151,11 @@ struct meta_request {
             struct meta_delete_topic *items;
             unsigned count;
         } delete_topics;
+        struct {
+            struct meta_add_partitions *items; /* Each of another topic. */
+            unsigned count;
+            bool validate_only;
+        } add_partitions;
         struct {
             int32_t count; /* How many; the answer gives [first, first + count). */
             int64_t first;

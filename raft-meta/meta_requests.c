@@ -51,9 +51,18 @@ static void create_item_fail(struct meta_create_topic *item, int err)
     snprintf(item->why, sizeof item->why, "%s", error_text(err));
 }
 
+static void add_item_fail(struct meta_add_partitions *item, int err)
+{
+    item->err = err;
+    snprintf(item->why, sizeof item->why, "%s", error_text(err));
+}
+
 static void request_fail(struct meta_requests *requests, struct meta_request *request, int err)
 {
     request->err = err;
+    if (request->kind == META_ADD_PARTITIONS)
+        for (unsigned i = 0; i < request->as.add_partitions.count; i++)
+            add_item_fail(&request->as.add_partitions.items[i], err);
     if (request->kind == META_CREATE_TOPICS)
         for (unsigned i = 0; i < request->as.create_topics.count; i++)
             create_item_fail(&request->as.create_topics.items[i], err);
@@ -128,20 +137,18 @@ static int propose(struct meta_requests *requests, struct meta_request *request,
 /* ---- from requests to commands ---- */
 
 /* A request may name many topics of many partitions in few bytes: all of it together gets no more than
- * one topic may have (Kafka: 10,000 partitions, of the same code). */
-static bool is_too_much(struct meta_create_topic *wanted, const struct meta_topic *topic,
-                        uint64_t *partitions)
+ * one topic may have (Kafka: 10,000 partitions, of the same code). `*partitions` counts those of the
+ * request so far. */
+static bool is_too_much(unsigned count, uint64_t *partitions, char why[META_WHY_SIZE])
 {
-    *partitions += topic->partition_count;
+    *partitions += count;
     if (*partitions <= CONTROLLER_MAX_PARTITIONS) return false;
-    create_item_fail(wanted, ERR_POLICY_VIOLATION);
-    snprintf(wanted->why, sizeof wanted->why,
+    snprintf(why, META_WHY_SIZE,
              "One request may create %d partitions, not more: this topic is one too many.",
              CONTROLLER_MAX_PARTITIONS);
     return true;
 }
 
-/* `*partitions` counts those of the request so far. */
 static int build_create(struct meta_requests *requests, const struct controller *controller,
                         struct meta_request *request, unsigned item, uint64_t *partitions)
 {
@@ -158,15 +165,37 @@ static int build_create(struct meta_requests *requests, const struct controller 
         return 0;
     }
     arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    const struct meta_topic *topic = &command.as.topic_created.topic;
     if (controller_create_topic(controller, wanted, &id, &arena, &command.as.topic_created.topic) ==
-            0 &&
-        !is_too_much(wanted, &command.as.topic_created.topic, partitions)) {
-        if (request->as.create_topics.validate_only) {
-            wanted->topic = meta_topic_copy(&command.as.topic_created.topic);
+        0) {
+        if (is_too_much(topic->partition_count, partitions, wanted->why)) {
+            wanted->err = ERR_POLICY_VIOLATION;
+        } else if (request->as.create_topics.validate_only) {
+            wanted->topic = meta_topic_copy(topic);
             if (wanted->topic == NULL) err = ERR_NO_MEMORY;
         } else {
             err = propose(requests, request, item, &command);
         }
+    }
+    arena_close(&arena);
+    return err;
+}
+
+static int build_add(struct meta_requests *requests, const struct controller *controller,
+                     struct meta_request *request, unsigned item, uint64_t *partitions)
+{
+    struct meta_add_partitions *wanted = &request->as.add_partitions.items[item];
+    struct meta_command command = { .kind = META_PARTITIONS_ADDED };
+    struct meta_partitions_added *added = &command.as.partitions_added;
+    struct arena arena;
+    char memory[4096];
+    int err = 0;
+    arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    if (controller_add_partitions(controller, wanted, &arena, added) == 0) {
+        if (is_too_much(added->count, partitions, wanted->why))
+            wanted->err = ERR_POLICY_VIOLATION;
+        else if (!request->as.add_partitions.validate_only)
+            err = propose(requests, request, item, &command);
     }
     arena_close(&arena);
     return err;
@@ -207,6 +236,10 @@ static int build_request(struct meta_requests *requests, const struct controller
                                        request->as.create_topics.count);
         for (unsigned i = 0; err == 0 && i < request->as.create_topics.count; i++)
             err = build_create(requests, controller, request, i, &partitions);
+        break;
+    case META_ADD_PARTITIONS:
+        for (unsigned i = 0; err == 0 && i < request->as.add_partitions.count; i++)
+            err = build_add(requests, controller, request, i, &partitions);
         break;
     case META_DELETE_TOPICS:
         for (unsigned i = 0; err == 0 && i < request->as.delete_topics.count; i++)
@@ -314,10 +347,18 @@ static void answer_delete(struct meta_delete_topic *item, struct meta_outcome *o
     outcome->topic = NULL;
 }
 
+static void answer_add(struct meta_add_partitions *item, const struct meta_outcome *outcome)
+{
+    /* Deleted meanwhile; it was named by its name. */
+    int err = outcome->err == ERR_UNKNOWN_TOPIC_ID ? ERR_UNKNOWN_TOPIC_OR_PARTITION : outcome->err;
+    if (err != 0) add_item_fail(item, err);
+}
+
 static void answer(struct meta_request *request, unsigned item, struct meta_outcome *outcome)
 {
     switch (request->kind) {
     case META_CREATE_TOPICS: answer_create(&request->as.create_topics.items[item], outcome); break;
+    case META_ADD_PARTITIONS: answer_add(&request->as.add_partitions.items[item], outcome); break;
     case META_DELETE_TOPICS: answer_delete(&request->as.delete_topics.items[item], outcome); break;
     case META_ALLOCATE_PRODUCER_IDS:
         request->err = outcome->err;
@@ -367,7 +408,7 @@ void meta_requests_refuse_growth(struct meta_requests *requests, bool also_ids, 
     for (; node != &requests->fresh; node = next) {
         struct meta_request *request = LIST_OWNER(node, struct meta_request, node);
         next = node->next;
-        if (request->kind == META_CREATE_TOPICS ||
+        if (request->kind == META_CREATE_TOPICS || request->kind == META_ADD_PARTITIONS ||
             (also_ids && request->kind == META_ALLOCATE_PRODUCER_IDS))
             request_fail(requests, request, err);
     }

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "api_table.h"
 #include "api_versions.h"
+#include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"

@@ -61,14 +61,11 @@ static void show_register_broker(json_t *object, const struct meta_register_brok
     json_object_set_new(object, "endpoints", endpoints);
 }
 
-static void show_topic_created(json_t *object, const struct meta_topic_created *command)
+static json_t *json_of_partitions(const struct meta_partition *all, unsigned count)
 {
-    const struct meta_topic *topic = &command->topic;
-    json_object_set_new(object, "topic", json_of_text(topic->name));
-    json_object_set_new(object, "topic_id", json_of_id(&topic->id));
     json_t *partitions = json_array();
-    for (unsigned i = 0; i < topic->partition_count; i++) {
-        const struct meta_partition *partition = &topic->partitions[i];
+    for (unsigned i = 0; i < count; i++) {
+        const struct meta_partition *partition = &all[i];
         json_t *item = json_object();
         json_object_set_new(item, "leader", json_integer(partition->leader));
         json_object_set_new(item, "leader_epoch", json_integer(partition->leader_epoch));
@@ -78,7 +75,16 @@ static void show_topic_created(json_t *object, const struct meta_topic_created *
         json_object_set_new(item, "isr", json_of_brokers(partition->isr, partition->isr_count));
         json_array_append_new(partitions, item);
     }
-    json_object_set_new(object, "partitions", partitions);
+    return partitions;
+}
+
+static void show_topic_created(json_t *object, const struct meta_topic_created *command)
+{
+    const struct meta_topic *topic = &command->topic;
+    json_object_set_new(object, "topic", json_of_text(topic->name));
+    json_object_set_new(object, "topic_id", json_of_id(&topic->id));
+    json_object_set_new(object, "partitions",
+                        json_of_partitions(topic->partitions, topic->partition_count));
     json_t *settings = json_object();
     for (unsigned i = 0; i < topic->setting_count; i++)
         json_object_set_new(settings, topic->settings[i].name,
@@ -95,6 +101,15 @@ static void show_producer_ids_taken(json_t *object, const struct meta_producer_i
 {
     json_object_set_new(object, "broker", json_integer(command->broker));
     json_object_set_new(object, "count", json_integer(command->count));
+}
+
+static void show_partitions_added(json_t *object, const struct meta_partitions_added *command)
+{
+    json_object_set_new(object, "topic_id", json_of_id(&command->topic_id));
+    json_object_set_new(object, "first", json_integer(command->first));
+    json_object_set_new(object, "is_by_hand", json_boolean(command->is_by_hand));
+    json_object_set_new(object, "partitions",
+                        json_of_partitions(command->partitions, command->count));
 }
 
 static int show_command(struct log_output *output, struct bytes payload)

@@ -5,6 +5,7 @@
 #define TESTS_API_CALLS_H
 
 #include "api_versions.h"
+#include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
@@ -29,6 +30,7 @@ enum newest_version {
     DELETE_TOPICS_NEWEST = 6,
     INIT_PRODUCER_ID_NEWEST = 5,
     DESCRIBE_CLUSTER_NEWEST = 2,
+    CREATE_PARTITIONS_NEWEST = 3,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -148,6 +150,7 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct create_partitions_request create_partitions_request_empty(void);
 struct describe_cluster_request describe_cluster_request_empty(void);
 
 #endif

@@ -20,7 +20,11 @@ void fuzz_meta_command(struct buffer *payload)
     id.bytes[15] = (uint8_t)(1 + chance_below(4));
     struct meta_command command;
     memset(&command, 0, sizeof command);
-    command.kind = (enum meta_command_kind)(1 + chance_below(5));
+    static const enum meta_command_kind kinds[] = {
+        META_BOOTSTRAP,     META_REGISTER_BROKER,    META_TOPIC_CREATED,
+        META_TOPIC_DELETED, META_PRODUCER_IDS_TAKEN, META_PARTITIONS_ADDED,
+    };
+    command.kind = kinds[chance_below(6)];
     switch (command.kind) {
     case META_BOOTSTRAP: command.as.bootstrap.cluster_id = str_from("a cluster"); break;
     case META_REGISTER_BROKER:
@@ -38,6 +42,15 @@ void fuzz_meta_command(struct buffer *payload)
                                                               .partitions = partitions,
                                                               .settings = settings,
                                                               .setting_count = 1 };
+        break;
+    case META_PARTITIONS_ADDED:
+        command.as.partitions_added = (struct meta_partitions_added){
+            .topic_id = id,
+            .first = 2 + (int32_t)chance_below(2),
+            .is_by_hand = chance_below(2) == 0,
+            .partitions = partitions,
+            .count = 2,
+        };
         break;
     case META_PRODUCER_IDS_TAKEN:
         command.as.producer_ids_taken = (struct meta_producer_ids_taken){ 1, 1000 };

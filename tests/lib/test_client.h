@@ -18,6 +18,7 @@ enum api_key {
     CREATE_TOPICS = 19,
     DELETE_TOPICS = 20,
     INIT_PRODUCER_ID = 22,
+    CREATE_PARTITIONS = 37,
     DESCRIBE_CLUSTER = 60,
 };
 

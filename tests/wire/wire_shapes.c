@@ -2,6 +2,7 @@
 #include "wire_shapes.h"
 
 #include "api_versions.h"
+#include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
@@ -25,6 +26,7 @@ const struct wire_api wire_apis[] = {
     ROW("CreateTopics", 19, create_topics),
     ROW("DeleteTopics", 20, delete_topics),
     ROW("InitProducerId", 22, init_producer_id),
+    ROW("CreatePartitions", 37, create_partitions),
     ROW("DescribeCluster", 60, describe_cluster),
 };
 const unsigned wire_api_count = sizeof wire_apis / sizeof wire_apis[0];

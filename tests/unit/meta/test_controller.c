@@ -318,3 +318,88 @@ TEST(a_fenced_broker_gets_no_replica_by_rule)
     assert_int_equal(error_kafka_code(ask(&question, &wanted)), 38);
     question_close(&question);
 }
+
+/* ---- more partitions ---- */
+
+static int add(struct question *question, struct meta_add_partitions *wanted,
+               struct meta_partitions_added *command)
+{
+    int err = controller_add_partitions(&question->controller, wanted, &question->arena, command);
+    assert_int_equal(err, wanted->err);
+    assert_true((wanted->why[0] == '\0') == (err == 0));
+    return error_kafka_code(err);
+}
+
+static int add_code(const char *name, int32_t count)
+{
+    struct question question;
+    struct meta_partitions_added command;
+    struct meta_add_partitions wanted = { .name = str_from(name), .count = count };
+    question_open(&question, 4);
+    int answer = add(&question, &wanted, &command);
+    question_close(&question);
+    return answer;
+}
+
+TEST(a_topic_only_grows)
+{
+    assert_int_equal(add_code("there", 2), 0);
+    assert_int_equal(add_code("there", 1), 37);
+    assert_int_equal(add_code("there", 0), 37);
+    assert_int_equal(add_code("there", INT32_MIN), 37);
+    assert_int_equal(add_code("there", CONTROLLER_MAX_PARTITIONS), 0);
+    assert_int_equal(add_code("there", CONTROLLER_MAX_PARTITIONS + 1), 37);
+    assert_int_equal(add_code("there", INT32_MAX), 37);
+    assert_int_equal(add_code("not there", 2), 3);
+    assert_int_equal(add_code("", 2), 3);
+    assert_int_equal(add_code(NULL, 2), 3);
+}
+
+/* Replica j of partition i is on broker (i + j) mod n, of the new ones too (DESIGN 8.2). */
+TEST(placement_goes_on_where_it_ended)
+{
+    struct question question;
+    struct meta_partitions_added command;
+    struct meta_add_partitions wanted = { .name = STR_LITERAL("there"), .count = 7 };
+    question_open(&question, 4);
+    assert_int_equal(add(&question, &wanted, &command), 0);
+    assert_int_equal(command.first, 1);
+    assert_int_equal(command.count, 6);
+    assert_false(command.is_by_hand);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_int_equal(command.partitions[i].replica_count, 1);
+        assert_int_equal(command.partitions[i].replicas[0], 1 + (1 + i) % 4);
+        assert_int_equal(command.partitions[i].leader, 1 + (1 + i) % 4);
+    }
+    question_close(&question);
+}
+
+TEST(new_partitions_go_where_the_client_says)
+{
+    struct question question;
+    struct meta_partitions_added command;
+    static const int32_t brokers[] = { 3, 2, 9 };
+    struct meta_assignment assignments[] = { { .brokers = brokers, .broker_count = 1 },
+                                             { .brokers = brokers + 1, .broker_count = 1 } };
+    struct meta_add_partitions wanted = { .name = STR_LITERAL("there"),
+                                          .count = 3,
+                                          .is_by_hand = true,
+                                          .assignments = assignments,
+                                          .assignment_count = 2 };
+    question_open(&question, 4);
+    assert_int_equal(add(&question, &wanted, &command), 0);
+    assert_true(command.is_by_hand);
+    assert_int_equal(command.partitions[0].leader, 3);
+    assert_int_equal(command.partitions[1].leader, 2);
+    wanted.assignment_count = 1; /* For one of two. */
+    assert_int_equal(add(&question, &wanted, &command), 39);
+    wanted.assignment_count = 0;
+    assert_int_equal(add(&question, &wanted, &command), 39);
+    wanted.assignment_count = 2;
+    assignments[1].brokers = brokers + 2; /* There is no broker 9. */
+    assert_int_equal(add(&question, &wanted, &command), 39);
+    assignments[1].brokers = brokers;
+    assignments[1].broker_count = 2; /* The topic has one replica of each. */
+    assert_int_equal(add(&question, &wanted, &command), 39);
+    question_close(&question);
+}

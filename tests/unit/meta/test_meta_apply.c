@@ -221,3 +221,63 @@ TEST(apply_without_memory_says_so_and_leaks_nothing)
     assert_true(failures >= 5);
     buffer_close(&bytes);
 }
+
+/* ---- more partitions ---- */
+
+static int add_partitions(struct meta_state *state, uint32_t number, int32_t first, unsigned count,
+                          bool is_by_hand, struct meta_changes *changes)
+{
+    static const int32_t broker = 1;
+    struct meta_partition partitions[8];
+    assert_true(count <= 8);
+    for (unsigned i = 0; i < count; i++)
+        partitions[i] = (struct meta_partition){ 1, first + (int32_t)i, 0, &broker, 1, &broker, 1 };
+    struct meta_command command = { .kind = META_PARTITIONS_ADDED,
+                                    .as.partitions_added = { .topic_id = id_of(number),
+                                                             .first = first,
+                                                             .is_by_hand = is_by_hand,
+                                                             .partitions = partitions,
+                                                             .count = count } };
+    return apply(state, &command, changes);
+}
+
+TEST(added_partitions_stand_behind_those_that_were_there)
+{
+    struct meta_state state;
+    struct meta_changes changes;
+    meta_state_init(&state, fixture_hash_key);
+    meta_changes_init(&changes);
+    brokers_join(&state, 1);
+    assert_int_equal(topic_create(&state, "a", 1, 2, NULL), 0);
+    assert_int_equal(add_partitions(&state, 1, 2, 3, true, &changes), 0);
+    const struct meta_topic *topic = meta_state_topic(&state, STR_LITERAL("a"));
+    assert_int_equal(topic->partition_count, 5);
+    assert_int_equal(state.partition_count, 5);
+    assert_int_equal(topic->partitions[1].leader_epoch, 0);
+    assert_int_equal(topic->partitions[2].leader_epoch, 2); /* The fixture's mark. */
+    assert_int_equal(topic->partitions[4].leader_epoch, 4);
+    assert_int_equal(changes.count, 1);
+    assert_int_equal(changes.items[0].before->partition_count, 2);
+    assert_int_equal(changes.items[0].after->partition_count, 5);
+    meta_changes_close(&changes);
+    meta_state_close(&state);
+}
+
+/* Two clients asked at once, for 4 and for 6 partitions. */
+TEST(of_partitions_added_twice_the_first_ones_count)
+{
+    struct meta_state state;
+    meta_state_init(&state, fixture_hash_key);
+    brokers_join(&state, 1);
+    assert_int_equal(topic_create(&state, "a", 1, 2, NULL), 0);
+    assert_int_equal(add_partitions(&state, 1, 2, 2, false, NULL), 0);
+    assert_int_equal(add_partitions(&state, 1, 2, 4, true, NULL), ERR_INVALID_REPLICA_ASSIGNMENT);
+    assert_int_equal(add_partitions(&state, 1, 2, 4, false, NULL), 0);
+    assert_int_equal(meta_state_topic(&state, STR_LITERAL("a"))->partition_count, 6);
+    assert_int_equal(add_partitions(&state, 1, 2, 4, false, NULL), ERR_INVALID_PARTITIONS);
+    assert_int_equal(add_partitions(&state, 1, 2, 1, false, NULL), ERR_INVALID_PARTITIONS);
+    assert_int_equal(add_partitions(&state, 1, 7, 1, false, NULL), ERR_INVALID_PARTITIONS);
+    assert_int_equal(add_partitions(&state, 9, 2, 1, false, NULL), ERR_UNKNOWN_TOPIC_ID);
+    assert_int_equal(meta_state_topic(&state, STR_LITERAL("a"))->partition_count, 6);
+    meta_state_close(&state);
+}

@@ -19,7 +19,7 @@ static const struct meta_setting settings[] = { { "cleanup.policy", "compact" },
 static const struct meta_endpoint endpoints[] = { { "INSIDE", "10.0.0.1", 9092 },
                                                   { "OUTSIDE", "broker.example", 65535 } };
 
-#define EVERY_KIND 5
+#define EVERY_KIND 6
 
 /* One of each, with all that it may have. */
 static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
@@ -45,6 +45,10 @@ static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
     commands[3].as.topic_deleted.id = id_of(6);
     commands[4].kind = META_PRODUCER_IDS_TAKEN;
     commands[4].as.producer_ids_taken = (struct meta_producer_ids_taken){ 7, 1000 };
+    commands[5].kind = META_PARTITIONS_ADDED;
+    commands[5].as.partitions_added = (struct meta_partitions_added){
+        .topic_id = id_of(5), .first = 2, .is_by_hand = true, .partitions = partitions, .count = 2
+    };
 }
 
 TEST(every_command_survives_its_bytes)

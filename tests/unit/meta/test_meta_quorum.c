@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "controller.h"
 #include "error.h"
 #include "fs.h"
 #include "meta_snapshot.h"
@@ -220,6 +221,37 @@ TEST(validate_only_creates_nothing)
     node_create_topic(&node, "maybe", 1);
     node_ask(&node, &request);
     assert_int_equal(error_kafka_code(item.err), 36);
+    node_stop(&node);
+}
+
+TEST(topics_grow_and_are_answered_each)
+{
+    struct node node;
+    struct meta_add_partitions items[] = {
+        { .name = STR_LITERAL("a"), .count = 4 },
+        { .name = STR_LITERAL("b"), .count = 1 },
+        { .name = STR_LITERAL("c"), .count = 2 },
+        { .name = STR_LITERAL("d"), .count = CONTROLLER_MAX_PARTITIONS },
+    };
+    static const int expected[] = { 0, 37, 3, 44 };
+    struct meta_request request = { .kind = META_ADD_PARTITIONS,
+                                    .as.add_partitions = { items, 4, true } };
+    node_start(&node, node_path());
+    node_create_topic(&node, "a", 1);
+    node_create_topic(&node, "b", 1);
+    node_create_topic(&node, "d", 1);
+    for (int i = 0; i < 2; i++) {
+        node_ask(&node, &request);
+        assert_int_equal(request.err, 0);
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(error_kafka_code(items[k].err), expected[k]);
+            assert_true((items[k].why[0] == '\0') == (expected[k] == 0));
+        }
+        struct meta_view *view = meta_quorum_view(node.quorum);
+        assert_int_equal(meta_view_topic(view, STR_LITERAL("a"))->partition_count, i == 0 ? 1 : 4);
+        meta_view_unref(view);
+        request.as.add_partitions.validate_only = false;
+    }
     node_stop(&node);
 }
 
