@@ -25,6 +25,7 @@
     ROW(18, "ApiVersions",      api_versions,      0,    5,   0,    KEEP,   ORDER)    \
     ROW(19, "CreateTopics",     create_topics,     2,    7,   2,    KEEP,   ORDER)    \
     ROW(20, "DeleteTopics",     delete_topics,     1,    6,   1,    KEEP,   ORDER)    \
+    ROW(21, "DeleteRecords",    delete_records,    0,    2,   0,    KEEP,   ORDER)    \
     ROW(22, "InitProducerId",   init_producer_id,  0,    5,   0,    KEEP,   ORDER)    \
     ROW(37, "CreatePartitions", create_partitions, 0,    3,   0,    KEEP,   ORDER)    \
     ROW(60, "DescribeCluster",  describe_cluster,  0,    2,   0,    KEEP,   ORDER)

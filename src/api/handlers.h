@@ -11,6 +11,7 @@
 #include "api_versions.h"
 #include "create_partitions.h"
 #include "create_topics.h"
+#include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "fetch.h"

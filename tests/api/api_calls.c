@@ -34,6 +34,7 @@ EMPTY(list_offsets_request)
 EMPTY(metadata_request)
 EMPTY(delete_topics_request)
 EMPTY(init_producer_id_request)
+EMPTY(delete_records_request)
 EMPTY(create_partitions_request)
 EMPTY(describe_cluster_request)
 /* clang-format on */

@@ -7,6 +7,7 @@
 #include "api_versions.h"
 #include "create_partitions.h"
 #include "create_topics.h"
+#include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "fetch.h"
@@ -31,6 +32,7 @@ enum newest_version {
     INIT_PRODUCER_ID_NEWEST = 5,
     DESCRIBE_CLUSTER_NEWEST = 2,
     CREATE_PARTITIONS_NEWEST = 3,
+    DELETE_RECORDS_NEWEST = 2,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -150,6 +152,7 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct delete_records_request delete_records_request_empty(void);
 struct create_partitions_request create_partitions_request_empty(void);
 struct describe_cluster_request describe_cluster_request_empty(void);
 

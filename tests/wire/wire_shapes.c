@@ -4,6 +4,7 @@
 #include "api_versions.h"
 #include "create_partitions.h"
 #include "create_topics.h"
+#include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "fetch.h"
@@ -25,6 +26,7 @@ const struct wire_api wire_apis[] = {
     ROW("ApiVersions", 18, api_versions),
     ROW("CreateTopics", 19, create_topics),
     ROW("DeleteTopics", 20, delete_topics),
+    ROW("DeleteRecords", 21, delete_records),
     ROW("InitProducerId", 22, init_producer_id),
     ROW("CreatePartitions", 37, create_partitions),
     ROW("DescribeCluster", 60, describe_cluster),
