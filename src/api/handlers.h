@@ -18,6 +18,7 @@
 #include "init_producer_id.h"
 #include "list_offsets.h"
 #include "metadata.h"
+#include "offset_for_leader_epoch.h"
 #include "produce.h"
 
 #define HANDLER_PROTOTYPE(key, name, stem, first, last, told, frame, sequence) \

@@ -164,3 +164,17 @@ void partition_find_offset(struct partition *partition, struct partition_lookup 
     find_in(log, below, lookup);
     partition_unpin_log(partition);
 }
+
+/* ---- OffsetForLeaderEpoch ---- */
+
+void partition_find_epoch_end(struct partition *partition, struct partition_epoch_end *end)
+{
+    end->found_epoch = -1;
+    end->end_offset = -1;
+    pthread_mutex_lock(&partition->lock);
+    end->err = partition_check_leader(partition, end->current_leader_epoch);
+    /* Of an epoch that has not begun nobody can say where it will end. */
+    if (end->err == 0 && end->epoch != -1 && end->epoch <= partition_log_last_epoch(partition->log))
+        partition_log_epoch_end(partition->log, end->epoch, &end->found_epoch, &end->end_offset);
+    pthread_mutex_unlock(&partition->lock);
+}

@@ -66,4 +66,17 @@ struct partition_lookup {
 /* ListOffsets for one partition, on its leader. */
 void partition_find_offset(struct partition *partition, struct partition_lookup *lookup);
 
+struct partition_epoch_end {
+    int32_t epoch;
+    int32_t current_leader_epoch; /* -1: unchecked. */
+    /* The answer: */
+    int err;
+    int32_t
+        found_epoch; /* As partition_log_epoch_end() has it; -1 and -1 if the epoch is -1 or has not begun. */
+    int64_t end_offset;
+};
+
+/* OffsetForLeaderEpoch for one partition, on its leader (KIP-101, KIP-320). Touches memory only. */
+void partition_find_epoch_end(struct partition *partition, struct partition_epoch_end *end);
+
 #endif

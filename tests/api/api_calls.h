@@ -14,6 +14,7 @@
 #include "init_producer_id.h"
 #include "list_offsets.h"
 #include "metadata.h"
+#include "offset_for_leader_epoch.h"
 #include "produce.h"
 #include "runner.h"
 #include "test_batch.h"
@@ -33,6 +34,7 @@ enum newest_version {
     DESCRIBE_CLUSTER_NEWEST = 2,
     CREATE_PARTITIONS_NEWEST = 3,
     DELETE_RECORDS_NEWEST = 2,
+    OFFSET_FOR_LEADER_EPOCH_NEWEST = 4,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -152,6 +154,7 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct offset_for_leader_epoch_request offset_for_leader_epoch_request_empty(void);
 struct delete_records_request delete_records_request_empty(void);
 struct create_partitions_request create_partitions_request_empty(void);
 struct describe_cluster_request describe_cluster_request_empty(void);

@@ -11,6 +11,7 @@
 #include "init_producer_id.h"
 #include "list_offsets.h"
 #include "metadata.h"
+#include "offset_for_leader_epoch.h"
 #include "produce.h"
 
 #define ROW(name, key, stem)                                                             \
@@ -28,6 +29,7 @@ const struct wire_api wire_apis[] = {
     ROW("DeleteTopics", 20, delete_topics),
     ROW("DeleteRecords", 21, delete_records),
     ROW("InitProducerId", 22, init_producer_id),
+    ROW("OffsetForLeaderEpoch", 23, offset_for_leader_epoch),
     ROW("CreatePartitions", 37, create_partitions),
     ROW("DescribeCluster", 60, describe_cluster),
 };

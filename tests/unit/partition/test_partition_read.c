@@ -370,3 +370,39 @@ TEST(producers_do_not_expire_where_that_is_not_asked_for)
     assert_false(partition_expire_soon(fixture.partition));
     fixture_close(&fixture);
 }
+
+static void assert_epoch_end(struct partition_fixture *fixture, int32_t current, int32_t epoch,
+                             int err, int32_t found, int64_t offset)
+{
+    struct partition_epoch_end end = { .epoch = epoch, .current_leader_epoch = current };
+    partition_find_epoch_end(fixture->partition, &end);
+    assert_int_equal(end.err, err);
+    assert_int_equal(end.found_epoch, found);
+    assert_int_equal(end.end_offset, offset);
+}
+
+TEST(each_epoch_ends_where_the_next_begins)
+{
+    struct partition_fixture fixture;
+    fixture_open(&fixture);
+    assert_epoch_end(&fixture, -1, 3, ERR_LEADER_NOT_AVAILABLE, -1, -1);
+    fixture_serve(&fixture);
+    append_records(&fixture, 2);
+    struct partition_role role = fixture.partition->role;
+    role.leader_epoch = 5;
+    partition_set_role(fixture.partition, &role, &fixture.partition->settings);
+    append_records(&fixture, 1);
+
+    assert_epoch_end(&fixture, -1, 5, 0, 5, 3);
+    assert_epoch_end(&fixture, 5, 4, 0, 3, 2);
+    assert_epoch_end(&fixture, 5, 3, 0, 3, 2);
+    assert_epoch_end(&fixture, 5, 2, 0, 2, 0);
+    assert_epoch_end(&fixture, -1, 6, 0, -1, -1);
+    assert_epoch_end(&fixture, -1, -1, 0, -1, -1);
+    assert_epoch_end(&fixture, 3, 3, ERR_FENCED_LEADER_EPOCH, -1, -1);
+    assert_epoch_end(&fixture, 6, 3, ERR_UNKNOWN_LEADER_EPOCH, -1, -1);
+    role.is_leader = false;
+    partition_set_role(fixture.partition, &role, &fixture.partition->settings);
+    assert_epoch_end(&fixture, -1, 3, ERR_NOT_LEADER_OR_FOLLOWER, -1, -1);
+    fixture_close(&fixture);
+}
