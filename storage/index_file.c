@@ -82,7 +82,7 @@ static void unpin(struct index_file *file, struct open_file *pinned)
     file_cache_unpin(file->folder->files, pinned);
 }
 
-int index_file_load(struct index_file *file)
+int index_file_load(struct index_file *file, bool may_be_torn)
 {
     struct fs *fs = file->folder->fs;
     char path[PATH_MAX];
@@ -90,8 +90,8 @@ int index_file_load(struct index_file *file)
 
     int err = path_of(file, path);
     if (err == 0) err = fs->path_size(fs, path, &size);
-    if (err == 0 &&
-        (size % file->kind->entry_size != 0 || size / file->kind->entry_size > INT32_MAX))
+    bool is_torn = err == 0 && size % file->kind->entry_size != 0;
+    if (err == 0 && ((is_torn && !may_be_torn) || size / file->kind->entry_size > INT32_MAX))
         err = ERR_CORRUPT_MESSAGE;
     if (err == 0) file->count = (uint32_t)(size / file->kind->entry_size);
     return err;

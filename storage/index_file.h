@@ -43,9 +43,9 @@ void index_file_init(struct index_file *file, const struct index_kind *kind,
                      struct segment_folder *folder, int64_t base_offset);
 void index_file_close(struct index_file *file); /* Writes nothing; nobody may use it any more. */
 
-/* Takes what is in the file for its entries, by its size. ERR_CORRUPT_MESSAGE if they are not whole.
- * Nobody else has it yet. Blocks. */
-int index_file_load(struct index_file *file);
+/* Takes what is in the file for its entries, by its size. ERR_CORRUPT_MESSAGE if they are not whole,
+ * unless the last one `may_be_torn`: then it does not count. Nobody else has it yet. Blocks. */
+int index_file_load(struct index_file *file, bool may_be_torn);
 
 /* Empties it, whatever is there. Nobody else uses it. Blocks. */
 int index_file_reset(struct index_file *file);

@@ -53,9 +53,9 @@ void offset_index_close(struct offset_index *index)
     index_file_close(&index->file);
 }
 
-int offset_index_load(struct offset_index *index)
+int offset_index_load(struct offset_index *index, bool may_be_torn)
 {
-    return index_file_load(&index->file);
+    return index_file_load(&index->file, may_be_torn);
 }
 
 int64_t offset_index_last_position(const struct offset_index *index)

@@ -34,9 +34,10 @@ void offset_index_init(struct offset_index *index, struct segment_folder *folder
                        int64_t base_offset);
 void offset_index_close(struct offset_index *index);
 
-/* Takes over a file, unread. Zeros at the end, which Kafka leaves when it crashes, do not count.
- * ERR_CORRUPT_MESSAGE if it cannot be right: it must then be rebuilt. Blocks. */
-int offset_index_load(struct offset_index *index);
+/* Takes over a file, unread. Zeros at the end, which Kafka leaves when it crashes, do not count, nor does a
+ * part of an entry there if it `may_be_torn`: then it must be truncated next. ERR_CORRUPT_MESSAGE if it
+ * cannot be right: it must then be rebuilt. Blocks. */
+int offset_index_load(struct offset_index *index, bool may_be_torn);
 
 /* These two between index_file_begin_append() and _end_append(). The position of the last entry: 0 if
  * there is none. */

@@ -151,6 +151,11 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
 /* Completes or undoes what a crash left of a compaction (partition_log_swap.c). Blocks. */
 int log_complete_swap(struct partition_log *log);
 
+/* Opening: does the recovery point lie in the segment with this base, so that a power cut may have torn the
+ * ends of its indexes? What counts of them is in front of that. */
+bool log_indexes_may_be_torn(const struct partition_log *log, int64_t base_offset,
+                             int64_t next_base);
+
 /* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
  * *indexes_are_lost, for each: those of offsets and times had to be made again. Blocks. */
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,

@@ -49,6 +49,7 @@ struct content {
     int64_t last_snapshot;  /* -1: none. */
     size_t snapshot_count;
     bool has_swap; /* A crash left files of a compaction. */
+    bool has_batches_file;
 };
 
 static void content_close(struct content *content)
@@ -81,6 +82,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
 
     if (entry->is_folder) return 0;
     if (is_leftover(entry->name)) content->has_leftovers = true;
+    if (strcmp(entry->name, "producer-batches") == 0) content->has_batches_file = true;
     if (ends_with(entry->name, ".swap") || ends_with(entry->name, ".cleaned"))
         content->has_swap = true;
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
@@ -378,11 +380,18 @@ static int check_end(struct partition_log *log, int64_t cut_only_from)
 /* As Kafka does, those are kept at which a segment begins, and the newest ones. */
 static int note_snapshots(struct partition_log *log, const struct content *content)
 {
-    log->has_batches_file = true; /* Perhaps. */
     if (content->last_snapshot > log->snapshot_offset && content->last_snapshot <= log->end_offset)
         log->old_snapshots[LOG_OLD_SNAPSHOTS - 1] = content->last_snapshot;
     if (content->snapshot_count <= log->segment_count) return 0;
     return log_remove_stray_snapshots(log, content->last_snapshot);
+}
+
+/* Snapshots of what is not there any more. They must not come back once there is something else. */
+static int remove_overtaken(struct partition_log *log)
+{
+    int err = log_remove_snapshots(log, -1, log->end_offset);
+
+    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
 }
 
 /* Everything that a folder that was there before may hold. */
@@ -400,8 +409,8 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
     if (err == 0) err = open_content(log, &content, cut_only_from, recovery, are_lost);
     if (err == 0) err = check_end(log, cut_only_from);
     if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
-    if (err == 0 && content.last_snapshot > log->end_offset)
-        err = log_remove_snapshots(log, -1, log->end_offset);
+    if (err == 0 && content.last_snapshot > log->end_offset) err = remove_overtaken(log);
+    log->has_batches_file = content.has_batches_file;
     if (err == 0)
         err = log_recover_transactions(log, content.aborted.values, content.aborted.count,
                                        are_lost);

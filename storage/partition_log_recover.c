@@ -377,6 +377,13 @@ static void close_files(struct partition_log *log)
     }
 }
 
+bool log_indexes_may_be_torn(const struct partition_log *log, int64_t base_offset,
+                             int64_t next_base)
+{
+    return !data_dir_was_clean(log->dir) && base_offset < log->recovery_point &&
+           log->recovery_point < next_base;
+}
+
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
                       int64_t cut_only_from, struct partition_log_recovery *recovery,
                       bool *indexes_are_lost)
@@ -395,7 +402,10 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         struct segment *segment = NULL;
         bool are_good = false;
         err = log_reserve_segment(log);
-        if (err == 0) err = segment_open(&segment, log->shared, bases[i], now_ms, &are_good);
+        bool may_be_torn = log_indexes_may_be_torn(log, bases[i],
+                                                   i + 1 < count ? bases[i + 1] : INT64_MAX);
+        if (err == 0)
+            err = segment_open(&segment, log->shared, bases[i], now_ms, may_be_torn, &are_good);
         indexes_are_lost[i] = !are_good;
         if (err == 0) log->segments[log->segment_count++] = segment;
     }

@@ -116,7 +116,7 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
     if (err == 0) err = epoch_history_parse(&log->epochs, text, length);
     mem_free(text);
     if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT) {
-        recovery_point = 0;
+        recovery_point = log->start_offset; /* Those below it are not wanted. */
         err = 0;
     }
     bool may_be_short = err == 0 && !data_dir_was_clean(log->dir);
@@ -240,7 +240,18 @@ int log_write_batches(struct partition_log *log, const struct buffer *batches)
     return err;
 }
 
-/* What it says of batches that the log does not have any more must not be found by a later life. */
+/* A file that a cut or a power loss has overtaken must not come back: others may get the offsets of which it
+ * tells, and repeats of what is not there would be acknowledged. */
+static int remove_batches(struct partition_log *log, const char *path)
+{
+    int err = log->fs->remove(log->fs, path);
+
+    if (err == ERR_NOT_FOUND) err = 0;
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0) log->has_batches_file = false;
+    return err;
+}
+
 static int merge_batches(struct partition_log *log)
 {
     char path[PATH_MAX];
@@ -248,7 +259,7 @@ static int merge_batches(struct partition_log *log)
     size_t length;
     bool has_more = false;
 
-    if (producer_history_count(log->producers) == 0) return 0;
+    if (!log->has_batches_file) return 0;
     int err = batches_path(log, "", path);
     if (err == 0) err = fs_read_file(log->fs, path, BATCHES_MAX_BYTES, &data, &length);
     if (err == 0)
@@ -256,7 +267,7 @@ static int merge_batches(struct partition_log *log)
                                              &has_more);
     mem_free(data);
     if (err == ERR_CORRUPT_MESSAGE || err == ERR_LIMIT || has_more)
-        err = log->fs->remove(log->fs, path);
+        return remove_batches(log, path);
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 

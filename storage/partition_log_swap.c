@@ -146,9 +146,9 @@ static int take_place(struct compaction *compaction, struct segment **segment)
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) err = remove_empty_txn_index(log, sources[0].base_offset, &has_aborted);
     if (err == 0)
-        err = segment_open(segment, log->shared, sources[0].base_offset, last->created_ms,
+        err = segment_open(segment, log->shared, sources[0].base_offset, last->created_ms, false,
                            &indexes_are_good);
-    if (err == 0 && has_aborted) err = segment_aborted_load(*segment);
+    if (err == 0 && has_aborted) err = segment_aborted_load(*segment, false);
     if (err == 0 && !indexes_are_good) err = ERR_CORRUPT_MESSAGE;
     if (err != 0) {
         segment_release(*segment);

@@ -124,7 +124,9 @@ static int load_index(struct partition_log *log, int64_t base_offset, bool *is_l
         if (err == 0) err = log->fs->remove(log->fs, path);
         return err == ERR_NOT_FOUND ? 0 : err;
     }
-    int err = segment_aborted_load(segment);
+    int64_t next_base = index + 1 < log->segment_count ? log->segments[index + 1]->base_offset
+                                                       : INT64_MAX;
+    int err = segment_aborted_load(segment, log_indexes_may_be_torn(log, base_offset, next_base));
     is_lost[index] = err == ERR_CORRUPT_MESSAGE;
     return err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND ? 0 : err;
 }

@@ -69,11 +69,11 @@ int segment_create(struct segment **segment, struct segment_folder *folder, int6
     return 0;
 }
 
-static int load_indexes(struct segment *segment)
+static int load_indexes(struct segment *segment, bool may_be_torn)
 {
-    int err = offset_index_load(&segment->offsets);
+    int err = offset_index_load(&segment->offsets, may_be_torn);
 
-    if (err == 0) err = time_index_load(&segment->times);
+    if (err == 0) err = time_index_load(&segment->times, may_be_torn);
     if (err == 0 && segment->size == 0 && segment->times.file.count > 0) err = ERR_CORRUPT_MESSAGE;
     return err;
 }
@@ -88,7 +88,7 @@ int segment_reset_indexes(struct segment *segment)
 }
 
 int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
-                 int64_t now_ms, bool *indexes_are_good)
+                 int64_t now_ms, bool may_be_torn, bool *indexes_are_good)
 {
     char path[PATH_MAX];
     struct segment *opened = segment_new(folder, base_offset, now_ms);
@@ -97,7 +97,7 @@ int segment_open(struct segment **segment, struct segment_folder *folder, int64_
     int err = path_of(opened, ".log", path);
     if (err == 0) err = folder->fs->path_size(folder->fs, path, &opened->size);
     if (err == 0) {
-        err = load_indexes(opened);
+        err = load_indexes(opened, may_be_torn);
         *indexes_are_good = err == 0;
         if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = segment_reset_indexes(opened);
     }

@@ -72,9 +72,10 @@ int segment_create(struct segment **segment, struct segment_folder *folder, int6
                    int64_t now_ms);
 
 /* Takes over the files of an old one. *indexes_are_good: they may be used, as far as their sizes tell;
- * otherwise they are empty and must be rebuilt. Opens no file. Keeps `folder`. Blocks. */
+ * otherwise they are empty and must be rebuilt. Their last entries `may_be_torn` where they are going to be
+ * truncated. Opens no file. Keeps `folder`. Blocks. */
 int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
-                 int64_t now_ms, bool *indexes_are_good);
+                 int64_t now_ms, bool may_be_torn, bool *indexes_are_good);
 
 /* Could its indexes lack entries, by their sizes alone? Opens no file. */
 bool segment_may_lack_entries(const struct segment *segment);

@@ -34,14 +34,14 @@ int segment_aborted_index(struct segment *segment, struct txn_index **index)
     return 0;
 }
 
-int segment_aborted_load(struct segment *segment)
+int segment_aborted_load(struct segment *segment, bool may_be_torn)
 {
     struct txn_index *index;
     char path[PATH_MAX];
 
     int err = path_of(segment, path);
     if (err == 0) err = segment_aborted_index(segment, &index);
-    return err != 0 ? err : txn_index_load(index, path);
+    return err != 0 ? err : txn_index_load(index, path, may_be_torn);
 }
 
 int segment_aborted_reserve(struct segment *segment, size_t count, bool may_block)

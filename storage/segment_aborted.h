@@ -10,9 +10,9 @@
 /* The segment's index, made if need be; it lives as long as the segment. 0 or ERR_NO_MEMORY. Writer. */
 int segment_aborted_index(struct segment *segment, struct txn_index **index);
 
-/* Takes over the segment's file. ERR_CORRUPT_MESSAGE: it is to be built again. Nobody else has the segment
- * yet. Blocks. */
-int segment_aborted_load(struct segment *segment);
+/* Takes over the segment's file, as txn_index_load(). ERR_CORRUPT_MESSAGE: it is to be built again. Nobody
+ * else has the segment yet. Blocks. */
+int segment_aborted_load(struct segment *segment, bool may_be_torn);
 
 /* Room for `count` more. ERR_NEEDS_IO, ERR_NO_MEMORY, ERR_NO_SPACE, …. Writer. */
 int segment_aborted_reserve(struct segment *segment, size_t count, bool may_block);

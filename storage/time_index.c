@@ -59,9 +59,9 @@ void time_index_close(struct time_index *index)
     index_file_close(&index->file);
 }
 
-int time_index_load(struct time_index *index)
+int time_index_load(struct time_index *index, bool may_be_torn)
 {
-    return index_file_load(&index->file);
+    return index_file_load(&index->file, may_be_torn);
 }
 
 struct time_index_entry time_index_last(const struct time_index *index)
@@ -109,6 +109,22 @@ int time_index_find_last(struct time_index *index, bool may_block, struct time_i
     return err != 0 ? err : take_entry(index, found, last, entry);
 }
 
+/* A power cut may leave the timestamp of an entry without its offset, as entries lie across sectors: then
+ * it seems to lie below the one in front of it. */
+static int drop_torn(struct time_index *index, const uint8_t *last, uint32_t *count)
+{
+    struct limits before = { 0, INT64_MAX };
+    uint32_t found = 0;
+    uint8_t previous[INDEX_ENTRY_MAX];
+
+    if (*count < 2) return 0;
+    before.timestamp = load_i64(last);
+    int err = index_file_search(&index->file, true, is_below, &before, &found, previous);
+    if (err == 0 && found + 1 == *count && load_i32(previous + 8) >= load_i32(last + 8))
+        *count = found;
+    return err;
+}
+
 int time_index_truncate(struct time_index *index, int64_t offset)
 {
     struct limits limits = { INT64_MAX, offset - index->file.base_offset };
@@ -116,6 +132,7 @@ int time_index_truncate(struct time_index *index, int64_t offset)
     uint8_t last[INDEX_ENTRY_MAX];
 
     int err = index_file_search(&index->file, true, is_below, &limits, &found, last);
+    if (err == 0) err = drop_torn(index, last, &found);
     if (err == 0) err = index_file_truncate(&index->file, found);
     return err;
 }

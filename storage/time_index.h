@@ -33,8 +33,9 @@ void time_index_write_entry(uint8_t bytes[TIME_INDEX_ENTRY_SIZE], int64_t base_o
 void time_index_init(struct time_index *index, struct segment_folder *folder, int64_t base_offset);
 void time_index_close(struct time_index *index);
 
-/* Takes over a file, unread. ERR_CORRUPT_MESSAGE if it cannot be right. Blocks. */
-int time_index_load(struct time_index *index);
+/* Takes over a file, unread. ERR_CORRUPT_MESSAGE if it cannot be right; `may_be_torn` as for an offset
+ * index. Blocks. */
+int time_index_load(struct time_index *index, bool may_be_torn);
 
 /* These two between index_file_begin_append() and _end_append(): the last entry, and adding one unless
  * its timestamp is no news. */
@@ -48,7 +49,7 @@ int time_index_find(struct time_index *index, bool may_block, int64_t timestamp,
 /* The last of all entries. */
 int time_index_find_last(struct time_index *index, bool may_block, struct time_index_entry *entry);
 
-/* Drops entries of offsets at or above `offset`. Blocks. */
+/* Drops entries of offsets at or above `offset`, and a torn one behind those that are kept. Blocks. */
 int time_index_truncate(struct time_index *index, int64_t offset);
 
 #endif

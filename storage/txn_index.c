@@ -9,9 +9,10 @@
 #include "bytes.h"
 #include "error.h"
 
-#define ENTRY_VERSION 0
-#define BLOCK_ENTRIES 120 /* As many as fit into a page: written and read at once. */
-#define ENTRIES_MAX   (INT32_MAX / TXN_INDEX_ENTRY_SIZE)
+#define ENTRY_VERSION    0
+#define BLOCK_ENTRIES    120  /* As many as fit into a page: written and read at once. */
+#define TORN_ENTRIES_MAX 4096 /* Whatever is longer is built again. */
+#define ENTRIES_MAX      (INT32_MAX / TXN_INDEX_ENTRY_SIZE)
 
 struct txn_index {
     struct fs *fs;
@@ -128,19 +129,56 @@ static int check_order(const struct txn_index *index, int fd, uint32_t count, in
     return err;
 }
 
-int txn_index_load(struct txn_index *index, const char *path)
+/* Can it be what a power cut leaves of an unsynced entry? Its beginning, and no more of the file or zeros where
+ * no data came to. `bytes` are filled up with zeros. */
+static bool is_torn_entry(const struct txn_index *index, const uint8_t bytes[TXN_INDEX_ENTRY_SIZE])
+{
+    struct aborted_transaction entry;
+
+    return get_entry(index, bytes, &entry) != 0 && bytes[TXN_INDEX_ENTRY_SIZE - 1] == 0 &&
+           load_i16(bytes) == ENTRY_VERSION && load_i64(bytes + 2) >= 0;
+}
+
+/* *count: of the entries in front of those that are torn; ERR_CORRUPT_MESSAGE: the last is not whole, nor is it
+ * torn. */
+static int find_torn(const struct txn_index *index, int fd, int64_t size, uint32_t *count)
+{
+    static const uint8_t zeros[TXN_INDEX_ENTRY_SIZE];
+    uint32_t least = *count > TORN_ENTRIES_MAX ? *count - TORN_ENTRIES_MAX : 0;
+    int64_t at = size - size % TXN_INDEX_ENTRY_SIZE;
+    bool is_zero = true; /* Only one that is not has its beginning. */
+
+    if (at == size) at -= TXN_INDEX_ENTRY_SIZE;
+    for (; at >= (int64_t)least * TXN_INDEX_ENTRY_SIZE && is_zero; at -= TXN_INDEX_ENTRY_SIZE) {
+        uint8_t bytes[TXN_INDEX_ENTRY_SIZE] = { 0 };
+        size_t got = 0;
+        int err = index->fs->read(index->fs, fd, bytes, sizeof bytes, at, &got);
+        if (err != 0) return err;
+        if (!is_torn_entry(index, bytes)) return got == sizeof bytes ? 0 : ERR_CORRUPT_MESSAGE;
+        is_zero = memcmp(bytes, zeros, sizeof zeros) == 0;
+        *count = (uint32_t)(at / TXN_INDEX_ENTRY_SIZE);
+    }
+    return 0;
+}
+
+int txn_index_load(struct txn_index *index, const char *path, bool may_be_torn)
 {
     struct fs *fs = index->fs;
     int64_t size = 0;
     int64_t last_offset = -1;
     int fd = -1;
 
-    int err = fs->open(fs, path, FS_READ, &fd);
+    int err = fs->open(fs, path, may_be_torn ? FS_WRITE : FS_READ, &fd);
     if (err == 0) err = fs->size(fs, fd, &size);
-    if (err == 0 && (size % TXN_INDEX_ENTRY_SIZE != 0 || size / TXN_INDEX_ENTRY_SIZE > ENTRIES_MAX))
+    bool is_whole = size % TXN_INDEX_ENTRY_SIZE == 0 || may_be_torn;
+    if (err == 0 && (!is_whole || size / TXN_INDEX_ENTRY_SIZE > ENTRIES_MAX))
         err = ERR_CORRUPT_MESSAGE;
     uint32_t count = err == 0 ? (uint32_t)(size / TXN_INDEX_ENTRY_SIZE) : 0;
+    if (err == 0 && may_be_torn) err = find_torn(index, fd, size, &count);
     if (err == 0) err = check_order(index, fd, count, &last_offset);
+    bool is_cut = (int64_t)count * TXN_INDEX_ENTRY_SIZE < size;
+    if (err == 0 && is_cut) err = fs->truncate(fs, fd, (int64_t)count * TXN_INDEX_ENTRY_SIZE);
+    if (err == 0) index->is_dirty = is_cut;
     if (fd >= 0) fs->close(fs, fd);
     if (err != 0) return err;
     index->written = count;

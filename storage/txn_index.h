@@ -45,8 +45,9 @@ int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offse
 void txn_index_close(struct txn_index *index); /* Writes nothing. NULL is fine. */
 
 /* Takes over what is in the file at `path`. ERR_CORRUPT_MESSAGE: it breaks (1), belongs to another
- * segment, or is torn; ERR_NOT_FOUND. Blocks. */
-int txn_index_load(struct txn_index *index, const char *path);
+ * segment, or is torn; ERR_NOT_FOUND. If its end `may_be_torn`, where entries were written that no sync had
+ * reached, an entry that breaks off there is cut off, with the zeros behind it. Blocks. */
+int txn_index_load(struct txn_index *index, const char *path, bool may_be_torn);
 
 /* Makes sure that the next `count` appends find room; may write entries that wait to the page cache.
  * ERR_NEEDS_IO: not without waiting. Writer. */

@@ -60,7 +60,7 @@ static void assert_txn_index(const json_t *segment)
     assert_int_equal(segment_path(fixture.folder, number(segment, "baseOffset"), ".txnindex", path),
                      0);
     assert_int_equal(txn_index_create(&index, fs_posix(), number(segment, "baseOffset")), 0);
-    int err = txn_index_load(index, path);
+    int err = txn_index_load(index, path, false);
     if (json_array_size(entries) == 0) {
         assert_int_equal(err, ERR_NOT_FOUND);
         txn_index_close(index);

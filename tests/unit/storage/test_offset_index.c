@@ -188,7 +188,7 @@ static int load(const void *data, size_t length)
 {
     init();
     assert_int_equal(fs_write_file(&disk->fs, path, data, length, false), 0);
-    return offset_index_load(&offsets);
+    return offset_index_load(&offsets, false);
 }
 
 TEST(zeros_at_the_end_are_no_entries)
@@ -228,7 +228,7 @@ TEST(what_cannot_be_an_index_is_refused)
     offset_index_close(&offsets);
     folder_fixture_stop(&fixture);
     init();
-    assert_int_equal(offset_index_load(&offsets), ERR_NOT_FOUND);
+    assert_int_equal(offset_index_load(&offsets, false), ERR_NOT_FOUND);
     offset_index_close(&offsets);
     folder_fixture_stop(&fixture);
 }

@@ -85,7 +85,7 @@ TEST(the_file_has_kafkas_bytes_and_is_read_back)
     index_file_end_append(&times.file);
     time_index_close(&times);
     time_index_init(&times, fixture.folder, BASE);
-    assert_int_equal(time_index_load(&times), 0);
+    assert_int_equal(time_index_load(&times, false), 0);
     assert_int_equal(index_file_begin_append(&times.file, true), 0);
     assert_int_equal(time_index_last(&times).timestamp, 0x18bcfe56bea);
     assert_int_equal(time_index_last(&times).offset, BASE + 5);
@@ -121,7 +121,7 @@ TEST(what_cannot_be_a_time_index_is_refused)
         store_i32(bytes + 8, i == 1 ? -5 : 5);
         assert_int_equal(
             fs_write_file(&fixture.disk.fs, path, bytes, i == 2 ? 11 : sizeof bytes, false), 0);
-        int err = time_index_load(&times);
+        int err = time_index_load(&times, false);
         if (err == 0) err = time_index_find(&times, true, INT64_MAX, INT64_MAX, &entry);
         assert_int_equal(err, ERR_CORRUPT_MESSAGE);
         time_index_close(&times);

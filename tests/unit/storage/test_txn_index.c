@@ -27,7 +27,7 @@ static struct txn_index *loaded_index(void)
 {
     struct txn_index *index;
     assert_int_equal(txn_index_create(&index, &disk.fs, BASE), 0);
-    assert_int_equal(txn_index_load(index, path), 0);
+    assert_int_equal(txn_index_load(index, path, false), 0);
     return index;
 }
 
@@ -223,7 +223,7 @@ static int load_err(void)
 {
     struct txn_index *index;
     assert_int_equal(txn_index_create(&index, &disk.fs, BASE), 0);
-    int err = txn_index_load(index, path);
+    int err = txn_index_load(index, path, false);
     if (err != 0) assert_int_equal(txn_index_count(index), 0);
     txn_index_close(index);
     return err;

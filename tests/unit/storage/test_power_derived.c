@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is derived from a log's data, after a power cut: it is right, and the data is not read again for it
+ * (DESIGN 4.4). As test_power_loss.c, from what tests/crash has found. */
+
+#include <string.h>
+
+#include "alloc.h"
+#include "bytes.h"
+#include "error.h"
+#include "power_fixture.h"
+#include "runner.h"
+
+static struct power_batch of_producer(int32_t sequence)
+{
+    return (struct power_batch){ .offset = -1, .producer_id = 7, .sequence = sequence };
+}
+
+/* ---- recent batches */
+
+TEST(batches_that_were_cut_off_are_not_taken_for_what_is_repeated_later)
+{
+    power_start(1);
+    assert_int_equal(power_append(of_producer(0)), 0);
+    assert_int_equal(power_append(of_producer(1)), 0);
+    power_checkpoint();
+    assert_int_equal(partition_log_truncate(power.log, 0), 0);
+    power_append_many(5);
+    assert_int_equal(power_append(of_producer(0)), 0);
+    power_kill();
+    power_open();
+    assert_int_equal(power_append(of_producer(1)), 0);
+    power_close();
+}
+
+/* Leaves the log without syncing its data, but with all files of a checkpoint in the page cache. */
+static void checkpoint_in_page_cache(void)
+{
+    struct log_checkpoint checkpoint;
+
+    assert_int_equal(partition_log_begin_checkpoint(power.log, &checkpoint), 0);
+    assert_int_equal(partition_log_end_checkpoint(power.log, &checkpoint, false), 0);
+}
+
+TEST(a_file_of_batches_that_the_disk_has_lost_does_not_come_back)
+{
+    for (uint64_t seed = 0; seed < 10 * POWER_SEEDS; seed++) {
+        power_start(seed);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        assert_int_equal(power_append(of_producer(0)), 0);
+        assert_int_equal(power_append(of_producer(1)), 0);
+        checkpoint_in_page_cache();
+        power_lose();
+        power_open();
+        if (power_end() == 0) {
+            power_append_many(5);
+            assert_int_equal(power_append(of_producer(0)), 0);
+            assert_int_equal(partition_log_flush(power.log), 0);
+            power_lose();
+            power_open();
+            assert_int_equal(power_append(of_producer(1)), 0);
+        }
+        power_close();
+    }
+}
+
+/* ---- indexes */
+
+static void lengthen(const char *path, const void *data, size_t length)
+{
+    struct iovec part = { (void *)(uintptr_t)data, length };
+    int64_t size;
+    int fd;
+
+    assert_int_equal(power.fs->open(power.fs, path, FS_WRITE, &fd), 0);
+    assert_int_equal(power.fs->size(power.fs, fd, &size), 0);
+    assert_int_equal(power.fs->write(power.fs, fd, &part, 1, size), 0);
+    power.fs->close(power.fs, fd);
+}
+
+static int abort_transaction(int64_t offset, int32_t sequence)
+{
+    int err = power_append((struct power_batch){
+        .offset = -1, .producer_id = 7, .sequence = sequence, .attributes = BATCH_TRANSACTIONAL });
+
+    return err != 0 ? err
+                    : power_append((struct power_batch){ .offset = offset + 1,
+                                                         .producer_id = 7,
+                                                         .sequence = -1,
+                                                         .attributes = BATCH_TRANSACTIONAL |
+                                                                       BATCH_CONTROL });
+}
+
+static size_t count_aborted(void)
+{
+    struct log_aborted wanted = {
+        .below_offset = INT64_MAX,
+        .limit = SIZE_MAX,
+        .may_block = true,
+    };
+
+    assert_int_equal(partition_log_aborted(power.log, &wanted), 0);
+    size_t count = wanted.list.count;
+    log_aborted_release(&wanted);
+    return count;
+}
+
+/* A segment with all kinds of indexes, with the recovery point in it. */
+static void start_with_indexes(void)
+{
+    power_start(1);
+    power.settings.segment_bytes = 1000000;
+    partition_log_set_settings(power.log, &power.settings);
+    assert_int_equal(abort_transaction(0, 0), 0);
+    power_append_many(200);
+    power_checkpoint();
+    power_append_many(3);
+    power_kill();
+}
+
+static void open_reading_little(void)
+{
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(power.recovery.indexes_rebuilt, 0);
+    assert_true(fs_sim_bytes_read(power.sim, ".log") < 5000);
+    assert_int_equal(power_end(), 205);
+    assert_int_equal(count_aborted(), 1);
+    assert_int_equal(power_find_newest(), 204);
+    assert_int_equal(power_find_time(POWER_BEGIN_MS + 100), 100);
+}
+
+TEST(indexes_that_are_torn_above_the_recovery_point_cost_nothing_below_it)
+{
+    static const uint8_t zeros[80];
+    uint8_t half[34] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 9 };
+
+    start_with_indexes();
+    lengthen(POWER_LOG "/00000000000000000000.index", zeros, 5);
+    lengthen(POWER_LOG "/00000000000000000000.timeindex", zeros, 17);
+    lengthen(POWER_LOG "/00000000000000000000.txnindex", half, sizeof half);
+    lengthen(POWER_LOG "/00000000000000000000.txnindex", zeros, sizeof zeros);
+    open_reading_little();
+    assert_int_equal(abort_transaction(205, 1), 0);
+    power_stop(); /* What was cut off is not in the way. */
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(fs_sim_bytes_read(power.sim, ".log"), 0);
+    assert_int_equal(count_aborted(), 2);
+    power_close();
+}
+
+TEST(a_time_without_its_offset_is_not_one_of_those_below_the_recovery_point)
+{
+    uint8_t torn[12] = { 0 };
+
+    start_with_indexes();
+    store_i64(torn, POWER_BEGIN_MS + 100000);
+    lengthen(POWER_LOG "/00000000000000000000.timeindex", torn, sizeof torn);
+    open_reading_little();
+    power_close();
+}
+
+/* ---- epochs and snapshots */
+
+TEST(a_clean_start_of_a_log_whose_records_are_all_deleted_reads_nothing)
+{
+    power_start(1);
+    power_append_many(10);
+    assert_int_equal(partition_log_raise_start(power.log, 10), 0);
+    power_stop();
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/leader-epoch-checkpoint"), 0);
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(fs_sim_bytes_read(power.sim, ".log"), 0);
+    power_close();
+}
+
+TEST(the_snapshot_at_a_cut_is_on_disk_with_it)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        power_start(seed);
+        assert_int_equal(power_append(of_producer(0)), 0);
+        power_append_many(4);
+        /* The next segment begins at 5, with a gap. */
+        assert_int_equal(power_append((struct power_batch){ .offset = 10, .records = 8 }), 0);
+        power_checkpoint();
+        assert_true(power_has(POWER_LOG "/00000000000000000005.snapshot"));
+        assert_int_equal(partition_log_truncate(power.log, 7), 0);
+        power_stop();
+        power_lose();
+        fs_sim_forget_reads(power.sim);
+        power_open();
+        assert_int_equal(fs_sim_bytes_read(power.sim, ".log"), 0);
+        power_close();
+    }
+    power_end_disk();
+}
