@@ -247,6 +247,54 @@ static int apply_partitions_added(struct application *application,
     return err;
 }
 
+/* ---- topic_settings_changed, broker_settings_changed ---- */
+
+static int apply_topic_settings_changed(struct application *application,
+                                        const struct meta_topic_settings_changed *command)
+{
+    struct meta_topic *topic = meta_state_topic_by_id(application->state, &command->id);
+    if (topic == NULL) {
+        application->outcome->err = ERR_UNKNOWN_TOPIC_OR_PARTITION;
+        return 0;
+    }
+    struct meta_topic changed = *topic;
+    struct meta_setting *settings;
+    struct arena arena;
+    char memory[4096];
+    arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    int err = meta_settings_apply(topic->settings, topic->setting_count, &command->change, &arena,
+                                  &settings, &changed.setting_count);
+    if (err == 0) {
+        changed.settings = settings;
+        application->outcome->topic = meta_topic_copy(&changed);
+        if (application->outcome->topic == NULL) err = ERR_NO_MEMORY;
+    }
+    arena_close(&arena);
+    return err == 0 ? change_topic(application, topic, application->outcome->topic) : err;
+}
+
+static int apply_broker_settings_changed(struct application *application,
+                                         const struct meta_broker_settings_changed *command)
+{
+    struct meta_state *state = application->state;
+    const struct meta_broker_settings *before = meta_broker_settings_find(state->broker_settings,
+                                                                          command->broker);
+    struct meta_broker_settings after = { .broker = command->broker };
+    struct meta_setting *settings;
+    struct arena arena;
+    char memory[4096];
+    arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    int err = meta_settings_apply(before == NULL ? NULL : before->settings,
+                                  before == NULL ? 0 : before->count, &command->change, &arena,
+                                  &settings, &after.count);
+    if (err == 0) {
+        after.settings = settings;
+        err = meta_state_put_broker_settings(state, &after);
+    }
+    arena_close(&arena);
+    return err;
+}
+
 /* ---- all ---- */
 
 static int apply_command(struct application *application, struct bytes payload)

@@ -243,6 +243,63 @@ static void decode_partitions_added(struct meta_partitions_added *command,
     command->partitions = take_partitions(reader, &command->count);
 }
 
+/* ---- topic_settings_changed, broker_settings_changed ---- */
+
+static void put_settings_change(struct buffer *out, const struct meta_settings_change *change)
+{
+    buffer_i8(out, change->replaces);
+    buffer_i32(out, (int32_t)change->count);
+    for (unsigned i = 0; i < change->count; i++) {
+        put_text(out, change->changes[i].name);
+        buffer_i8(out, (int8_t)change->changes[i].op);
+        put_text(out, change->changes[i].value);
+        put_text(out, change->changes[i].list);
+    }
+}
+
+static void take_settings_change(struct command_reader *reader, struct meta_settings_change *change)
+{
+    change->replaces = take_truth(reader);
+    struct meta_setting_change *changes = take_array(reader, 7, sizeof *changes, &change->count);
+    for (unsigned i = 0; i < change->count; i++) {
+        changes[i].name = take_text(reader, false);
+        int8_t op = cursor_i8(&reader->in);
+        changes[i].value = take_text(reader, op == META_SETTING_DELETE);
+        changes[i].list = take_text(reader, true);
+        if (op < META_SETTING_SET || op > META_SETTING_SUBTRACT) reader->in.bad = true;
+        changes[i].op = op;
+    }
+    change->changes = changes;
+}
+
+static void encode_topic_settings_changed(const struct meta_topic_settings_changed *command,
+                                          struct buffer *out)
+{
+    put_id(out, &command->id);
+    put_settings_change(out, &command->change);
+}
+
+static void decode_topic_settings_changed(struct meta_topic_settings_changed *command,
+                                          struct command_reader *reader)
+{
+    take_id(reader, &command->id);
+    take_settings_change(reader, &command->change);
+}
+
+static void encode_broker_settings_changed(const struct meta_broker_settings_changed *command,
+                                           struct buffer *out)
+{
+    buffer_i32(out, command->broker);
+    put_settings_change(out, &command->change);
+}
+
+static void decode_broker_settings_changed(struct meta_broker_settings_changed *command,
+                                           struct command_reader *reader)
+{
+    command->broker = take_number(reader, META_EVERY_BROKER);
+    take_settings_change(reader, &command->change);
+}
+
 /* ---- all ---- */
 
 void meta_command_encode(const struct meta_command *command, struct buffer *out)

@@ -17,6 +17,7 @@
 #include "arena.h"
 #include "buffer.h"
 #include "bytes.h"
+#include "meta_settings.h"
 #include "meta_view.h"
 #include "uuid.h"
 
@@ -28,6 +29,8 @@
     ROW(3,    1,       META_TOPIC_CREATED,        topic_created)   \
     ROW(4,    1,       META_TOPIC_DELETED,        topic_deleted)   \
     ROW(5,    1,       META_PRODUCER_IDS_TAKEN,   producer_ids_taken) \
+    ROW(6,    1,       META_TOPIC_SETTINGS_CHANGED,  topic_settings_changed) \
+    ROW(7,    1,       META_BROKER_SETTINGS_CHANGED, broker_settings_changed) \
     ROW(8,    1,       META_PARTITIONS_ADDED,     partitions_added)
 /* clang-format on */
 
@@ -76,6 +79,18 @@ struct meta_partitions_added {
     bool is_by_hand;
     const struct meta_partition *partitions;
     unsigned count;
+};
+
+/* In this order: id, replaces, changes (name, op in one byte, value and list, which may be null). */
+struct meta_topic_settings_changed {
+    struct uuid id;
+    struct meta_settings_change change;
+};
+
+/* The same of a broker: its id, or -1 for all. */
+struct meta_broker_settings_changed {
+    int32_t broker;
+    struct meta_settings_change change;
 };
 
 struct meta_command {

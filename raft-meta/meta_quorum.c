@@ -47,6 +47,7 @@ struct meta_quorum {
 
     pthread_mutex_t view_lock; /* Held to swap or ref, nothing else. */
     struct meta_view *view;
+    struct meta_broker_settings_list *told_settings; /* What the watcher knows. */
     _Atomic uint64_t view_version;
 };
 
@@ -255,6 +256,17 @@ static int quorum_tell_all(struct meta_quorum *quorum)
     return err;
 }
 
+static void quorum_tell_settings(struct meta_quorum *quorum)
+{
+    struct meta_watcher *watcher = quorum->options.watcher;
+    struct meta_broker_settings_list *settings = meta_node_state(quorum->node)->broker_settings;
+    if (settings == quorum->told_settings) return;
+    meta_broker_settings_ref(settings);
+    meta_broker_settings_unref(quorum->told_settings);
+    quorum->told_settings = settings;
+    watcher->settings_changed(watcher, quorum->view);
+}
+
 static int quorum_tell(struct meta_quorum *quorum)
 {
     struct meta_watcher *watcher = quorum->options.watcher;
@@ -263,6 +275,8 @@ static int quorum_tell(struct meta_quorum *quorum)
                     meta_core_is_caught_up(meta_node_core(quorum->node));
     int err = is_first ? quorum_tell_all(quorum) : 0;
     if (err != 0) return err;
+    /* First: topics that are told of take what these say. */
+    if (is_first || quorum->is_ready) quorum_tell_settings(quorum);
     if (is_first || changes->count > 0)
         watcher->changed(watcher, quorum->view, changes->items, changes->count);
     meta_changes_clear(changes);
@@ -485,6 +499,7 @@ void meta_quorum_close(struct meta_quorum *quorum)
     meta_node_close(quorum->node);
     meta_requests_close(&quorum->requests);
     meta_view_unref(quorum->view);
+    meta_broker_settings_unref(quorum->told_settings);
     arena_close(&quorum->arena);
     pthread_mutex_destroy(&quorum->view_lock);
     mem_free(quorum);

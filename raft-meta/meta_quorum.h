@@ -18,6 +18,7 @@
 #include "data_dir.h"
 #include "job.h"
 #include "loop.h"
+#include "meta_settings.h"
 #include "meta_view.h"
 
 struct meta_quorum;
@@ -37,6 +38,9 @@ struct meta_watcher {
     /* Once: this node follows a leader, has caught up and is registered and unfenced (DESIGN
      * 7.5). */
     void (*ready)(struct meta_watcher *watcher);
+
+    /* The settings of brokers are others than at the call before, if there was one. */
+    void (*settings_changed)(struct meta_watcher *watcher, struct meta_view *view);
 
     /* Never returns control to the quorum: the process must end. */
     void (*fatal)(struct meta_watcher *watcher, int err, const char *sentence);
@@ -84,6 +88,7 @@ enum meta_request_kind {
     META_DELETE_TOPICS,
     META_ALLOCATE_PRODUCER_IDS,
     META_ADD_PARTITIONS,
+    META_ALTER_SETTINGS,
 };
 
 struct meta_assignment {
@@ -135,6 +140,25 @@ struct meta_add_partitions {
     char why[META_WHY_SIZE]; /* "" or a sentence. */
 };
 
+struct meta_wanted_change {
+    struct str name;
+    enum meta_setting_op op;
+    struct str value;
+    const char *list; /* Of a broker's list: what append and subtract begin with. NULL: no list. */
+};
+
+struct meta_alter_settings {
+    bool is_topic;
+    struct str topic;
+    int32_t broker;                           /* Or META_EVERY_BROKER. */
+    bool replaces;                            /* What the changes do not name is gone. */
+    const struct meta_wanted_change *changes; /* Each name once. */
+    unsigned change_count;
+    /* The answer: */
+    int err;
+    char why[META_WHY_SIZE]; /* "" or a sentence. */
+};
+
 struct meta_request {
     struct message message; /* The quorum's, both ways. */
     enum meta_request_kind kind;
@@ -156,6 +180,11 @@ struct meta_request {
             unsigned count;
             bool validate_only;
         } add_partitions;
+        struct {
+            struct meta_alter_settings *items;
+            unsigned count;
+            bool validate_only;
+        } alter_settings;
         struct {
             int32_t count; /* How many; the answer gives [first, first + count). */
             int64_t first;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "alloc.h"
+#include "alter_settings.h"
 #include "error.h"
 
 #define NOT_YET (-1) /* The index of a proposal whose batch has no place yet. */
@@ -51,6 +52,12 @@ static void create_item_fail(struct meta_create_topic *item, int err)
     snprintf(item->why, sizeof item->why, "%s", error_text(err));
 }
 
+static void alter_item_fail(struct meta_alter_settings *item, int err)
+{
+    item->err = err;
+    snprintf(item->why, sizeof item->why, "%s", error_text(err));
+}
+
 static void add_item_fail(struct meta_add_partitions *item, int err)
 {
     item->err = err;
@@ -73,6 +80,9 @@ static void request_fail(struct meta_requests *requests, struct meta_request *re
             item->topic = NULL;
             item->err = err;
         }
+    if (request->kind == META_ALTER_SETTINGS)
+        for (unsigned i = 0; i < request->as.alter_settings.count; i++)
+            alter_item_fail(&request->as.alter_settings.items[i], err);
     request_finish(requests, request);
 }
 
@@ -225,6 +235,22 @@ static int build_producer_ids(struct meta_requests *requests, int32_t broker,
     return propose(requests, request, 0, &command);
 }
 
+static int build_alter(struct meta_requests *requests, const struct controller *controller,
+                       struct meta_request *request, unsigned item)
+{
+    struct meta_command command;
+    struct arena arena;
+    char memory[4096];
+    int err = 0;
+    arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    if (controller_alter_settings(controller, &request->as.alter_settings.items[item], &arena,
+                                  &command) == 0 &&
+        !request->as.alter_settings.validate_only)
+        err = propose(requests, request, item, &command);
+    arena_close(&arena);
+    return err;
+}
+
 static int build_request(struct meta_requests *requests, const struct controller *controller,
                          struct meta_request *request)
 {
@@ -247,6 +273,10 @@ static int build_request(struct meta_requests *requests, const struct controller
         break;
     case META_ALLOCATE_PRODUCER_IDS:
         err = build_producer_ids(requests, controller->node_id, request);
+        break;
+    case META_ALTER_SETTINGS:
+        for (unsigned i = 0; err == 0 && i < request->as.alter_settings.count; i++)
+            err = build_alter(requests, controller, request, i);
         break;
     }
     return err;
@@ -364,6 +394,10 @@ static void answer(struct meta_request *request, unsigned item, struct meta_outc
         request->err = outcome->err;
         request->as.producer_ids.first = outcome->first_producer_id;
         break;
+    case META_ALTER_SETTINGS:
+        if (outcome->err != 0)
+            alter_item_fail(&request->as.alter_settings.items[item], outcome->err);
+        break;
     }
 }
 
@@ -409,6 +443,7 @@ void meta_requests_refuse_growth(struct meta_requests *requests, bool also_ids, 
         struct meta_request *request = LIST_OWNER(node, struct meta_request, node);
         next = node->next;
         if (request->kind == META_CREATE_TOPICS || request->kind == META_ADD_PARTITIONS ||
+            request->kind == META_ALTER_SETTINGS ||
             (also_ids && request->kind == META_ALLOCATE_PRODUCER_IDS))
             request_fail(requests, request, err);
     }

@@ -47,7 +47,7 @@ void meta_requests_take(struct meta_requests *requests, struct meta_request *req
                         void (*fire)(struct timer *timer));
 bool meta_requests_has_fresh(const struct meta_requests *requests);
 
-/* Fails those fresh requests that would make the metadata grow: topics, and `also_ids` of producers. */
+/* Fails those fresh requests that would make the metadata grow: topics, settings, and `also_ids` of producers. */
 void meta_requests_refuse_growth(struct meta_requests *requests, bool also_ids, int err);
 
 /* Turns all fresh requests into commands for one batch: `*entries`, until the next build. Those

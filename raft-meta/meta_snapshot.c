@@ -41,6 +41,28 @@ static void put_broker(const struct meta_broker *broker, struct buffer *out)
     put_command(&command, out);
 }
 
+static void put_broker_settings(const struct meta_broker_settings *settings, struct buffer *out)
+{
+    struct meta_command command = { .kind = META_BROKER_SETTINGS_CHANGED };
+    struct arena arena;
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    struct meta_setting_change *changes = arena_calloc(&arena, settings->count, sizeof *changes);
+    for (unsigned i = 0; changes != NULL && i < settings->count; i++)
+        changes[i] = (struct meta_setting_change){ .name = settings->settings[i].name,
+                                                   .op = META_SETTING_SET,
+                                                   .value = settings->settings[i].value };
+    command.as.broker_settings_changed.broker = settings->broker;
+    command.as.broker_settings_changed.change = (struct meta_settings_change){
+        .changes = changes, .count = settings->count
+    };
+    buffer_i64(out, 0);
+    if (changes == NULL)
+        out->failed = true;
+    else
+        put_command(&command, out);
+    arena_close(&arena);
+}
+
 static void put_state(const struct meta_state *state, struct buffer *out)
 {
     struct meta_topic_cursor cursor = { 0, 0 };
@@ -48,7 +70,9 @@ static void put_state(const struct meta_state *state, struct buffer *out)
     unsigned broker_count = meta_state_broker_count(state);
     bool has_cluster = state->cluster_id[0] != '\0';
     buffer_i64(out, state->next_producer_id);
-    buffer_i32(out, (int32_t)(broker_count + state->topic_count + (has_cluster ? 1 : 0)));
+    unsigned settings_count = meta_broker_settings_count(state->broker_settings);
+    buffer_i32(
+        out, (int32_t)(broker_count + settings_count + state->topic_count + (has_cluster ? 1 : 0)));
     if (has_cluster) {
         struct meta_command command = { .kind = META_BOOTSTRAP };
         command.as.bootstrap.cluster_id = str_from(state->cluster_id);
@@ -57,6 +81,8 @@ static void put_state(const struct meta_state *state, struct buffer *out)
     }
     for (unsigned i = 0; i < broker_count; i++)
         put_broker(meta_state_broker_at(state, i), out);
+    for (unsigned i = 0; i < settings_count; i++)
+        put_broker_settings(meta_broker_settings_at(state->broker_settings, i), out);
     while ((topic = meta_state_next_topic(state, &cursor)) != NULL) {
         buffer_i64(out, 0);
         put_topic(topic, out);

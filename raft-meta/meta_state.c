@@ -96,6 +96,7 @@ void meta_state_copy(struct meta_state *copy, const struct meta_state *state)
 {
     *copy = *state;
     brokers_ref(copy->brokers);
+    meta_broker_settings_ref(copy->broker_settings);
     topic_table_copy(&copy->by_name, &state->by_name);
     topic_table_copy(&copy->by_id, &state->by_id);
 }
@@ -104,6 +105,8 @@ void meta_state_close(struct meta_state *state)
 {
     brokers_unref(state->brokers);
     state->brokers = NULL;
+    meta_broker_settings_unref(state->broker_settings);
+    state->broker_settings = NULL;
     topic_table_close(&state->by_name);
     topic_table_close(&state->by_id);
 }
@@ -204,6 +207,17 @@ int meta_state_put_broker(struct meta_state *state, const struct meta_broker *br
     if (list == NULL) return ERR_NO_MEMORY;
     brokers_unref(state->brokers);
     state->brokers = list;
+    return 0;
+}
+
+int meta_state_put_broker_settings(struct meta_state *state,
+                                   const struct meta_broker_settings *settings)
+{
+    struct meta_broker_settings_list *list;
+    int err = meta_broker_settings_replace(state->broker_settings, settings, &list);
+    if (err != 0) return err;
+    meta_broker_settings_unref(state->broker_settings);
+    state->broker_settings = list;
     return 0;
 }
 

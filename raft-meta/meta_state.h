@@ -10,16 +10,18 @@
 #include <stdint.h>
 
 #include "meta_command.h"
+#include "meta_settings.h"
 #include "meta_view.h"
 #include "topic_table.h"
 
 struct broker_list; /* Counted by reference. */
 
 struct meta_state {
-    int64_t index;                         /* Of the last entry applied. */
-    int64_t term;                          /* Of that entry. */
-    char cluster_id[META_CLUSTER_ID_SIZE]; /* "": none yet. */
-    struct broker_list *brokers;           /* NULL: none. */
+    int64_t index;                                     /* Of the last entry applied. */
+    int64_t term;                                      /* Of that entry. */
+    char cluster_id[META_CLUSTER_ID_SIZE];             /* "": none yet. */
+    struct broker_list *brokers;                       /* NULL: none. */
+    struct meta_broker_settings_list *broker_settings; /* NULL: none. */
     struct topic_table by_name;
     struct topic_table by_id;
     unsigned topic_count;
@@ -53,6 +55,10 @@ int meta_state_change_topic(struct meta_state *state, const struct meta_topic *b
 
 /* Adds or replaces the broker of that id; copies it. 0 or ERR_NO_MEMORY. */
 int meta_state_put_broker(struct meta_state *state, const struct meta_broker *broker);
+
+/* The settings of that broker are these from now on; copies them. 0 or ERR_NO_MEMORY. */
+int meta_state_put_broker_settings(struct meta_state *state,
+                                   const struct meta_broker_settings *settings);
 
 /* One piece of memory with a copy of all that `topic` points to, and one reference; NULL: no
  * memory. */

@@ -74,6 +74,12 @@ const struct meta_broker *meta_view_broker(const struct meta_view *view, int32_t
     return meta_state_broker(&view->state, id);
 }
 
+const struct meta_broker_settings *meta_view_broker_settings(const struct meta_view *view,
+                                                             int32_t broker)
+{
+    return meta_broker_settings_find(view->state.broker_settings, broker);
+}
+
 unsigned meta_view_topic_count(const struct meta_view *view)
 {
     return view->state.topic_count;

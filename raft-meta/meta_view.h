@@ -47,6 +47,14 @@ struct meta_setting {
     const char *value;
 };
 
+/* Set at run time on one broker, or on all. */
+struct meta_broker_settings {
+    int32_t broker; /* META_EVERY_BROKER: of those that say nothing themselves. */
+    unsigned count;
+    const struct meta_setting *settings; /* Ascending by name; at least one. */
+};
+#define META_EVERY_BROKER (-1)
+
 struct meta_topic {
     struct uuid id;
     const char *name;
@@ -69,6 +77,10 @@ int32_t meta_view_controller(const struct meta_view *view); /* Broker id of the 
 unsigned meta_view_broker_count(const struct meta_view *view);
 const struct meta_broker *meta_view_broker_at(const struct meta_view *view, unsigned index);
 const struct meta_broker *meta_view_broker(const struct meta_view *view, int32_t id); /* or NULL */
+
+/* Of one broker, or META_EVERY_BROKER; NULL: none. */
+const struct meta_broker_settings *meta_view_broker_settings(const struct meta_view *view,
+                                                             int32_t broker);
 
 unsigned meta_view_topic_count(const struct meta_view *view);
 uint64_t meta_view_partition_count(const struct meta_view *view);

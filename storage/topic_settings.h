@@ -63,6 +63,9 @@ struct topic_setting_row {
 };
 bool topic_settings_row(unsigned index, struct topic_setting_row *row);
 
+/* What a setting means, in a sentence; NULL for a name that is none. */
+const char *topic_settings_meaning(const char *name);
+
 /* Kafka's rule for a topic name: 1 to 249 of [a-zA-Z0-9._-], not "." or "..". */
 bool topic_name_is_legal(struct str name);
 

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "broker_config.h"
 #include "call.h"
 #include "loop.h"
 #include "map.h"
@@ -33,6 +34,7 @@ struct api_options {
     uint64_t waiting_fetch_bytes; /* Memory that each loop's waiting fetches may have. */
     const struct meta_setting *topic_defaults; /* What the broker's settings say for topics. */
     unsigned topic_default_count;
+    const struct broker_config *broker_config;
 };
 
 /* A partition as one loop knows it, found without any lock. */

@@ -24,12 +24,14 @@ static int32_t list_configs(struct call *call, const struct meta_topic *topic,
     const struct api_options *options = &call_loop(call)->api->options;
     struct create_topics_response_config *configs = arena_calloc(&call->arena, MAX_SETTINGS,
                                                                  sizeof *configs);
+    struct topic_config_base base = { options->topic_defaults, options->topic_default_count,
+                                      broker_config_layers(call_loop(call)->view,
+                                                           options->node_id) };
     struct topic_setting_row row;
     int32_t count = 0;
     while (configs != NULL && count < MAX_SETTINGS && topic_settings_row((unsigned)count, &row)) {
         enum config_source source;
-        const char *value = topic_config_value(&row, topic, options->topic_defaults,
-                                               options->topic_default_count, &source);
+        const char *value = topic_config_value(&row, topic, &base, &source);
         configs[count++] = (struct create_topics_response_config){
             .name = str_from(row.name),
             .value = str_from(value),

@@ -6,6 +6,7 @@
 #ifndef API_HANDLERS_H
 #define API_HANDLERS_H
 
+#include "alter_configs.h"
 #include "api.h"
 #include "api_table.h"
 #include "api_versions.h"
@@ -14,8 +15,11 @@
 #include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
+#include "describe_configs.h"
 #include "fetch.h"
+#include "incremental_alter_configs.h"
 #include "init_producer_id.h"
+#include "list_config_resources.h"
 #include "list_offsets.h"
 #include "metadata.h"
 #include "offset_for_leader_epoch.h"

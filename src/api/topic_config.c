@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topic_config.h"
 
-static void set_all(struct topic_settings *settings, const struct meta_setting *pairs,
-                    unsigned count)
+void topic_config_resolve(const struct meta_topic *topic, const struct topic_config_base *base,
+                          struct topic_settings *settings)
 {
-    for (unsigned i = 0; i < count; i++)
-        (void)topic_settings_set(settings, str_from(pairs[i].name), str_from(pairs[i].value));
-}
-
-void topic_config_resolve(const struct meta_topic *topic, const struct meta_setting *defaults,
-                          unsigned default_count, struct topic_settings *settings)
-{
+    struct topic_setting_row row;
     topic_settings_defaults(settings);
-    set_all(settings, defaults, default_count);
-    set_all(settings, topic->settings, topic->setting_count);
+    for (unsigned i = 0; topic_settings_row(i, &row); i++) {
+        enum config_source source;
+        const char *value = topic_config_value(&row, topic, base, &source);
+        if (source != CONFIG_SOURCE_DEFAULT)
+            (void)topic_settings_set(settings, str_from(row.name), str_from(value));
+    }
 }
 
 static const char *find(const char *name, const struct meta_setting *pairs, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(pairs[i].name, name) == 0) return pairs[i].value;
-    return NULL;
+    return name == NULL ? NULL : meta_setting_find(pairs, count, str_from(name));
+}
+
+static const char *find_set(const char *name, const struct meta_broker_settings *set)
+{
+    return set == NULL ? NULL : find(name, set->settings, set->count);
 }
 
 const char *topic_config_value(const struct topic_setting_row *row, const struct meta_topic *topic,
-                               const struct meta_setting *defaults, unsigned default_count,
-                               enum config_source *source)
+                               const struct topic_config_base *base, enum config_source *source)
 {
     const char *value = find(row->name, topic->settings, topic->setting_count);
     *source = CONFIG_SOURCE_TOPIC;
     if (value == NULL) {
-        value = find(row->name, defaults, default_count);
-        *source = CONFIG_SOURCE_BROKER;
+        value = find_set(row->broker_synonym, base->layers.own);
+        *source = CONFIG_SOURCE_DYNAMIC_BROKER;
+    }
+    if (value == NULL) {
+        value = find_set(row->broker_synonym, base->layers.all);
+        *source = CONFIG_SOURCE_DYNAMIC_DEFAULT;
+    }
+    if (value == NULL) {
+        value = find(row->name, base->defaults, base->default_count);
+        *source = CONFIG_SOURCE_STATIC;
     }
     if (value == NULL) {
         value = row->default_value;

@@ -14,6 +14,7 @@
 #include "alloc.h"
 #include "api.h"
 #include "clean_start.h"
+#include "config_rows.h"
 #include "disk_pool.h"
 #include "error.h"
 #include "metadata_watch.h"
@@ -38,6 +39,7 @@ struct broker {
     struct meta_endpoint *endpoints;
     struct meta_setting *topic_defaults;
     unsigned topic_default_count;
+    struct config_rows *rows;
     struct partition_set *partitions;
     struct metadata_watch watch;
     struct meta_quorum *meta;
@@ -262,6 +264,7 @@ static void complete_api(struct broker *broker)
                                (unsigned)config->network_threads,
         .topic_defaults = broker->topic_defaults,
         .topic_default_count = broker->topic_default_count,
+        .broker_config = config_rows_config(broker->rows),
     };
     api_set_options(broker->api, &options);
 }
@@ -369,6 +372,7 @@ int broker_open(struct broker **broker, const struct config *config)
     if (err == 0) err = open_net(opened);
     /* Before the data folders: a port that is taken must not cost them their clean marker. */
     if (err == 0) err = open_listeners(opened);
+    if (err == 0) err = config_rows_open(&opened->rows, config, opened->endpoints);
     if (err == 0) err = open_dirs(opened);
     if (err == 0) err = open_partitions(opened);
     if (err == 0) err = open_meta(opened);
@@ -413,6 +417,7 @@ void broker_close(struct broker *broker)
     stop_signals_close(&broker->signals);
     loop_close(broker->loop);
     mem_free(broker->dirs);
+    config_rows_close(broker->rows);
     mem_free(broker->topic_defaults);
     mem_free(broker->endpoints);
     mem_free(broker->listener_names);

@@ -316,6 +316,23 @@ static int fill_topic_defaults(struct config *config, const struct settings *set
     return err;
 }
 
+/* ---- what was said ---- */
+
+static int keep_said(struct config *config, const struct settings *settings)
+{
+    config->said = mem_calloc(settings->count + 1, 2 * sizeof *config->said);
+    int err = config->said == NULL ? ERR_NO_MEMORY : 0;
+    for (unsigned i = 0; err == 0 && i < settings->count; i++) {
+        const struct setting_value *said = &settings->items[i];
+        if (said->is_prefixed) continue;
+        char **pair = &config->said[2 * config->said_count++];
+        pair[0] = mem_strdup(said->setting->name);
+        pair[1] = mem_strdup(said->value);
+        if (pair[0] == NULL || pair[1] == NULL) err = ERR_NO_MEMORY;
+    }
+    return err;
+}
+
 /* ---- all ---- */
 
 #define LEAST_REQUEST_BYTES  (INT64_C(1) << 20)
@@ -379,6 +396,7 @@ static int fill(struct config *config, const struct settings *settings,
         err = fill_log_dirs(config, settings, report);
     }
     if (err == 0) err = fill_topic_defaults(config, settings, report);
+    if (err == 0) err = keep_said(config, settings);
     if (err == 0)
         err = listeners_read(settings, config->dev, machine_name, &config->listeners,
                              &config->listener_count, report);
@@ -441,6 +459,9 @@ void config_close(struct config *config)
     for (unsigned i = 0; i < 2 * config->topic_default_count; i++)
         mem_free(config->topic_defaults[i]);
     mem_free(config->topic_defaults);
+    for (unsigned i = 0; i < 2 * config->said_count; i++)
+        mem_free(config->said[i]);
+    mem_free(config->said);
     listeners_free(config->listeners, config->listener_count);
     mem_free(config->rack);
     *config = (struct config){ 0 };

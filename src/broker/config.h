@@ -68,6 +68,10 @@ struct config {
     /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */
     char **topic_defaults;        /* name, value, name, value, … */
     unsigned topic_default_count; /* Pairs. */
+
+    /* What the operator said for all listeners, as text: pairs of a setting's name and value. */
+    char **said;
+    unsigned said_count; /* Pairs. */
 };
 
 enum config_action { CONFIG_RUN, CONFIG_EXIT_OK };

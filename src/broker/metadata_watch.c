@@ -44,7 +44,16 @@ static void update_partition(struct metadata_watch *watch, const struct meta_top
               index, error_text(err));
 }
 
-static void apply_change(struct metadata_watch *watch, const struct meta_change *change)
+static void resolve(const struct metadata_watch *watch, const struct meta_view *view,
+                    const struct meta_topic *topic, struct topic_settings *settings)
+{
+    struct topic_config_base base = { watch->topic_defaults, watch->topic_default_count,
+                                      broker_config_layers(view, watch->node_id) };
+    topic_config_resolve(topic, &base, settings);
+}
+
+static void apply_change(struct metadata_watch *watch, const struct meta_view *view,
+                         const struct meta_change *change)
 {
     const struct meta_topic *before = change->before, *after = change->after;
     for (unsigned i = 0; before != NULL && i < before->partition_count; i++) {
@@ -55,7 +64,7 @@ static void apply_change(struct metadata_watch *watch, const struct meta_change 
     }
     if (after == NULL) return;
     struct topic_settings settings;
-    topic_config_resolve(after, watch->topic_defaults, watch->topic_default_count, &settings);
+    resolve(watch, view, after, &settings);
     for (unsigned i = 0; i < after->partition_count; i++)
         if (hosts(watch, &after->partitions[i]))
             update_partition(watch, after, (int32_t)i, &settings);
@@ -64,10 +73,28 @@ static void apply_change(struct metadata_watch *watch, const struct meta_change 
 static void changed(struct meta_watcher *watcher, struct meta_view *view,
                     const struct meta_change *changes, unsigned change_count)
 {
-    (void)view;
     struct metadata_watch *watch = LIST_OWNER(watcher, struct metadata_watch, watcher);
     for (unsigned i = 0; i < change_count; i++)
-        apply_change(watch, &changes[i]);
+        apply_change(watch, view, &changes[i]);
+}
+
+/* Every topic may have other settings now. */
+static void settings_changed(struct meta_watcher *watcher, struct meta_view *view)
+{
+    struct metadata_watch *watch = LIST_OWNER(watcher, struct metadata_watch, watcher);
+    struct meta_topic_cursor cursor = { 0, 0 };
+    const struct meta_topic *topic;
+    while ((topic = meta_view_next_topic(view, &cursor)) != NULL) {
+        struct topic_settings settings;
+        resolve(watch, view, topic, &settings);
+        for (unsigned i = 0; i < topic->partition_count; i++) {
+            struct partition *known = partition_set_find(watch->partitions, &topic->id, (int32_t)i);
+            if (known == NULL) continue; /* Not here, or told of next. */
+            struct partition_role role = role_of(watch, &topic->partitions[i]);
+            partition_set_role(known, &role, &settings);
+            partition_unref(known);
+        }
+    }
 }
 
 static void was_deleted(struct meta_watcher *watcher, const struct meta_topic *topic)
@@ -100,6 +127,7 @@ void metadata_watch_init(struct metadata_watch *watch)
 {
     watch->watcher.changed = changed;
     watch->watcher.was_deleted = was_deleted;
+    watch->watcher.settings_changed = settings_changed;
     watch->watcher.ready = ready;
     watch->watcher.fatal = fatal;
     message_init(&watch->message, deliver_ready);

@@ -112,6 +112,38 @@ static void show_partitions_added(json_t *object, const struct meta_partitions_a
                         json_of_partitions(command->partitions, command->count));
 }
 
+static json_t *json_of_settings_change(const struct meta_settings_change *change)
+{
+    static const char *const ops[] = { "set", "delete", "append", "subtract" };
+    json_t *list = json_array();
+    for (unsigned i = 0; i < change->count; i++) {
+        const struct meta_setting_change *one = &change->changes[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "name", json_of_text(one->name));
+        json_object_set_new(item, "op", json_string(ops[one->op]));
+        json_object_set_new(item, "value", json_of_text(one->value));
+        if (one->list != NULL) json_object_set_new(item, "list", json_of_text(one->list));
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+static void show_topic_settings_changed(json_t *object,
+                                        const struct meta_topic_settings_changed *command)
+{
+    json_object_set_new(object, "topic_id", json_of_id(&command->id));
+    json_object_set_new(object, "replaces", json_boolean(command->change.replaces));
+    json_object_set_new(object, "changes", json_of_settings_change(&command->change));
+}
+
+static void show_broker_settings_changed(json_t *object,
+                                         const struct meta_broker_settings_changed *command)
+{
+    json_object_set_new(object, "broker", json_integer(command->broker));
+    json_object_set_new(object, "replaces", json_boolean(command->change.replaces));
+    json_object_set_new(object, "changes", json_of_settings_change(&command->change));
+}
+
 static int show_command(struct log_output *output, struct bytes payload)
 {
     struct meta_command command;

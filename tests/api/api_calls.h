@@ -4,14 +4,18 @@
 #ifndef TESTS_API_CALLS_H
 #define TESTS_API_CALLS_H
 
+#include "alter_configs.h"
 #include "api_versions.h"
 #include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
+#include "describe_configs.h"
 #include "fetch.h"
+#include "incremental_alter_configs.h"
 #include "init_producer_id.h"
+#include "list_config_resources.h"
 #include "list_offsets.h"
 #include "metadata.h"
 #include "offset_for_leader_epoch.h"
@@ -31,6 +35,9 @@ enum newest_version {
     CREATE_TOPICS_NEWEST = 7,
     DELETE_TOPICS_NEWEST = 6,
     INIT_PRODUCER_ID_NEWEST = 5,
+    DESCRIBE_CONFIGS_NEWEST = 4,
+    ALTER_CONFIGS_NEWEST = 2,
+    INCREMENTAL_ALTER_CONFIGS_NEWEST = 1,
     DESCRIBE_CLUSTER_NEWEST = 2,
     CREATE_PARTITIONS_NEWEST = 3,
     DELETE_RECORDS_NEWEST = 2,

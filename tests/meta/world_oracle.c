@@ -85,6 +85,15 @@ static uint64_t hash_state(const struct meta_state *state)
         uint64_t parts[] = { hash_command(&command), (uint64_t)broker->incarnation };
         hash = world_oracle_hash(hash, parts, sizeof parts);
     }
+    for (unsigned i = 0; i < meta_broker_settings_count(state->broker_settings); i++) {
+        const struct meta_broker_settings *of = meta_broker_settings_at(state->broker_settings, i);
+        hash = world_oracle_hash(hash, &of->broker, sizeof of->broker);
+        for (unsigned j = 0; j < of->count; j++) {
+            const struct meta_setting *setting = &of->settings[j];
+            hash = world_oracle_hash(hash, setting->name, strlen(setting->name) + 1);
+            hash = world_oracle_hash(hash, setting->value, strlen(setting->value) + 1);
+        }
+    }
     while ((topic = meta_state_next_topic(state, &cursor)) != NULL) {
         struct meta_command command = { .kind = META_TOPIC_CREATED,
                                         .as.topic_created.topic = *topic };

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire_shapes.h"
 
+#include "alter_configs.h"
 #include "api_versions.h"
 #include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_records.h"
 #include "delete_topics.h"
 #include "describe_cluster.h"
+#include "describe_configs.h"
 #include "fetch.h"
+#include "incremental_alter_configs.h"
 #include "init_producer_id.h"
+#include "list_config_resources.h"
 #include "list_offsets.h"
 #include "metadata.h"
 #include "offset_for_leader_epoch.h"
@@ -32,6 +36,10 @@ const struct wire_api wire_apis[] = {
     ROW("OffsetForLeaderEpoch", 23, offset_for_leader_epoch),
     ROW("CreatePartitions", 37, create_partitions),
     ROW("DescribeCluster", 60, describe_cluster),
+    ROW("DescribeConfigs", 32, describe_configs),
+    ROW("AlterConfigs", 33, alter_configs),
+    ROW("IncrementalAlterConfigs", 44, incremental_alter_configs),
+    ROW("ListConfigResources", 74, list_config_resources),
 };
 const unsigned wire_api_count = sizeof wire_apis / sizeof wire_apis[0];
 

@@ -55,6 +55,16 @@ static void watch_was_deleted(struct meta_watcher *watcher, const struct meta_to
     pthread_mutex_unlock(&node->lock);
 }
 
+static void watch_settings_changed(struct meta_watcher *watcher, struct meta_view *view)
+{
+    struct node *node = node_of(watcher);
+    const struct meta_broker_settings *all = meta_view_broker_settings(view, META_EVERY_BROKER);
+    pthread_mutex_lock(&node->lock);
+    node->settings_told++;
+    node->setting_count = all == NULL ? 0 : all->count;
+    pthread_mutex_unlock(&node->lock);
+}
+
 static void watch_ready(struct meta_watcher *watcher)
 {
     struct node *node = node_of(watcher);
@@ -96,8 +106,11 @@ int node_open_on(struct node *node, struct fs *fs, const char *path, int32_t nod
     assert_int_equal(disk_pool_open(&node->pool, 2), 0);
     assert_int_equal(loop_open(&node->loop, "asks", clock_real()), 0);
     assert_int_equal(loop_start(node->loop), 0);
-    node->watcher = (struct meta_watcher){ watch_changed, watch_was_deleted, watch_ready,
-                                           watch_fatal };
+    node->watcher = (struct meta_watcher){ .changed = watch_changed,
+                                           .was_deleted = watch_was_deleted,
+                                           .ready = watch_ready,
+                                           .settings_changed = watch_settings_changed,
+                                           .fatal = watch_fatal };
     node->options = (struct meta_quorum_options){
         .dir = node->dir,
         .disk = disk_pool_executor(node->pool),

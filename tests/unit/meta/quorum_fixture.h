@@ -24,6 +24,7 @@ struct node {
     bool expects_end, has_ended;
     bool is_answered;
     unsigned calls, created, deleted, changed; /* As the watcher was told. */
+    unsigned settings_told, setting_count;     /* Of every broker. */
     unsigned were_deleted;
     char last_deleted[64];
     int64_t told_index; /* Of the newest view that it was given. */

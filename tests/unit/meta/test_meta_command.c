@@ -19,7 +19,13 @@ static const struct meta_setting settings[] = { { "cleanup.policy", "compact" },
 static const struct meta_endpoint endpoints[] = { { "INSIDE", "10.0.0.1", 9092 },
                                                   { "OUTSIDE", "broker.example", 65535 } };
 
-#define EVERY_KIND 6
+static const struct meta_setting_change setting_changes[] = {
+    { "cleanup.policy", META_SETTING_APPEND, "compact", "delete" },
+    { "retention.ms", META_SETTING_SET, "5", NULL },
+    { "segment.ms", META_SETTING_DELETE, NULL, NULL },
+};
+
+#define EVERY_KIND 8
 
 /* One of each, with all that it may have. */
 static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
@@ -45,9 +51,17 @@ static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
     commands[3].as.topic_deleted.id = id_of(6);
     commands[4].kind = META_PRODUCER_IDS_TAKEN;
     commands[4].as.producer_ids_taken = (struct meta_producer_ids_taken){ 7, 1000 };
-    commands[5].kind = META_PARTITIONS_ADDED;
-    commands[5].as.partitions_added = (struct meta_partitions_added){
+    commands[7].kind = META_PARTITIONS_ADDED;
+    commands[7].as.partitions_added = (struct meta_partitions_added){
         .topic_id = id_of(5), .first = 2, .is_by_hand = true, .partitions = partitions, .count = 2
+    };
+    commands[5].kind = META_TOPIC_SETTINGS_CHANGED;
+    commands[5].as.topic_settings_changed = (struct meta_topic_settings_changed){
+        id_of(6), { .replaces = true, .changes = setting_changes, .count = 3 }
+    };
+    commands[6].kind = META_BROKER_SETTINGS_CHANGED;
+    commands[6].as.broker_settings_changed = (struct meta_broker_settings_changed){
+        META_EVERY_BROKER, { .changes = setting_changes, .count = 3 }
     };
 }
 

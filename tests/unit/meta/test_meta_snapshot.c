@@ -85,6 +85,13 @@ static void fill(struct meta_state *state)
         created.as.topic_created.topic = topic_of(name, i);
         apply(state, &created);
     }
+    struct meta_setting_change set[] = { { "a", META_SETTING_SET, "1", NULL },
+                                         { "b", META_SETTING_SET, "2", NULL } };
+    struct meta_command settings = { .kind = META_BROKER_SETTINGS_CHANGED };
+    settings.as.broker_settings_changed = (struct meta_broker_settings_changed){
+        META_EVERY_BROKER, { .changes = set, .count = 2 }
+    };
+    apply(state, &settings);
     struct meta_command ids = { .kind = META_PRODUCER_IDS_TAKEN };
     ids.as.producer_ids_taken = (struct meta_producer_ids_taken){ 1, 1000 };
     apply(state, &ids);
@@ -138,9 +145,9 @@ TEST(a_snapshot_brings_back_the_state)
     meta_state_init(&state, hash_key);
     meta_changes_init(&gone);
     assert_int_equal(meta_snapshot_decode(bytes_of(&image), &at, &state, &gone), 0);
-    assert_int_equal(at.index, 7);
+    assert_int_equal(at.index, 8);
     assert_int_equal(at.term, 5);
-    assert_int_equal(state.index, 7);
+    assert_int_equal(state.index, 8);
     assert_int_equal(state.topic_count, 3);
     assert_int_equal(state.partition_count, 6);
     assert_int_equal(state.next_producer_id, 1000);
@@ -151,6 +158,10 @@ TEST(a_snapshot_brings_back_the_state)
     assert_int_equal(topic->partitions[0].leader_epoch, 7);
     assert_int_equal(topic->partitions[0].isr_count, 1);
     assert_string_equal(topic->settings[0].value, "1000");
+    const struct meta_broker_settings *settings = meta_broker_settings_find(state.broker_settings,
+                                                                            META_EVERY_BROKER);
+    assert_int_equal(settings->count, 2);
+    assert_string_equal(settings->settings[1].value, "2");
     assert_int_equal(gone.count, 1);
     assert_string_equal(gone.items[0].before->name, "gone");
 

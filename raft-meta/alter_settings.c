@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "alter_settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "error.h"
+#include "topic_settings.h"
+#include "trace.h"
+
+static int refuse(struct meta_alter_settings *wanted, int err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int refuse(struct meta_alter_settings *wanted, int err, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(wanted->why, sizeof wanted->why, format, arguments);
+    va_end(arguments);
+    wanted->err = err;
+    return err;
+}
+
+static int no_memory(struct meta_alter_settings *wanted)
+{
+    return refuse(wanted, ERR_NO_MEMORY, "%s", error_text(ERR_NO_MEMORY));
+}
+
+static bool row_of(struct str name, struct topic_setting_row *row)
+{
+    for (unsigned i = 0; topic_settings_row(i, row); i++)
+        if (str_equals_text(name, row->name)) return true;
+    return false;
+}
+
+/* A list that a topic's change of it begins with; NULL: it is no list. */
+static const char *list_of_topic(struct str name)
+{
+    struct topic_setting_row row;
+    bool is_list = row_of(name, &row) && strcmp(row.type, "list") == 0;
+    return is_list ? row.default_value : NULL;
+}
+
+static int take_change(struct meta_alter_settings *wanted, const struct meta_wanted_change *from,
+                       struct arena *arena, struct meta_setting_change *to)
+{
+    struct str name, value = STR_NULL;
+    if (arena_str(arena, from->name, &name) != 0 ||
+        (!str_is_null(from->value) && arena_str(arena, from->value, &value) != 0))
+        return no_memory(wanted);
+    *to = (struct meta_setting_change){ .name = name.data, .op = from->op };
+    if (from->op == META_SETTING_DELETE) return 0;
+    to->value = value.data;
+    if (from->op == META_SETTING_SET) return 0;
+    to->list = wanted->is_topic ? list_of_topic(from->name) : from->list;
+    if (to->list != NULL) return 0;
+    char shown[64];
+    return refuse(wanted, ERR_INVALID_CONFIG,
+                  "%s is not a list: nothing can be added to it or taken from it.",
+                  trace_escape(shown, sizeof shown, from->name));
+}
+
+static int take_changes(struct meta_alter_settings *wanted, struct arena *arena,
+                        struct meta_settings_change *change)
+{
+    struct meta_setting_change *changes = arena_calloc(arena, wanted->change_count + 1u,
+                                                       sizeof *changes);
+    if (changes == NULL) return no_memory(wanted);
+    for (unsigned i = 0; i < wanted->change_count; i++) {
+        int err = take_change(wanted, &wanted->changes[i], arena, &changes[i]);
+        if (err != 0) return err;
+    }
+    *change = (struct meta_settings_change){ .replaces = wanted->replaces,
+                                             .changes = changes,
+                                             .count = wanted->change_count };
+    return 0;
+}
+
+/* Every setting that the topic would have. One that is there already is checked again, as Kafka does. */
+static int check_result(struct meta_alter_settings *wanted, const struct meta_topic *topic,
+                        const struct meta_settings_change *change, struct arena *arena)
+{
+    static const struct meta_topic nothing;
+    struct meta_setting *settings;
+    unsigned count;
+    if (topic == NULL) topic = &nothing;
+    if (meta_settings_apply(topic->settings, topic->setting_count, change, arena, &settings,
+                            &count) != 0)
+        return no_memory(wanted);
+    for (unsigned i = 0; i < count; i++) {
+        char why[META_WHY_SIZE];
+        int err = topic_settings_check(str_from(settings[i].name), str_from(settings[i].value), why,
+                                       sizeof why);
+        if (err != 0) return refuse(wanted, err, "%s", why);
+    }
+    return 0;
+}
+
+static int alter_topic(const struct controller *controller, struct meta_alter_settings *wanted,
+                       struct arena *arena, struct meta_command *command)
+{
+    struct meta_settings_change change;
+    const struct meta_topic *topic = meta_state_topic(controller->state, wanted->topic);
+    int err = take_changes(wanted, arena, &change);
+    if (err == 0) err = check_result(wanted, topic, &change, arena);
+    if (err != 0) return err;
+    if (topic == NULL) {
+        char shown[64];
+        return refuse(wanted, ERR_UNKNOWN_TOPIC_OR_PARTITION, "There is no topic '%s'.",
+                      trace_escape(shown, sizeof shown, wanted->topic));
+    }
+    *command = (struct meta_command){ .kind = META_TOPIC_SETTINGS_CHANGED,
+                                      .as.topic_settings_changed = { topic->id, change } };
+    return 0;
+}
+
+int controller_alter_settings(const struct controller *controller,
+                              struct meta_alter_settings *wanted, struct arena *arena,
+                              struct meta_command *command)
+{
+    struct meta_settings_change change;
+    wanted->err = 0;
+    wanted->why[0] = '\0';
+    if (wanted->is_topic) return alter_topic(controller, wanted, arena, command);
+    int err = take_changes(wanted, arena, &change);
+    if (err == 0)
+        *command = (struct meta_command){ .kind = META_BROKER_SETTINGS_CHANGED,
+                                          .as.broker_settings_changed = { wanted->broker,
+                                                                          change } };
+    return err;
+}

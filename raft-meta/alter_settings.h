@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* May settings be changed as a request asks, and to which changes does that come? */
+
+#ifndef ALTER_SETTINGS_H
+#define ALTER_SETTINGS_H
+
+#include "arena.h"
+#include "controller.h"
+#include "meta_command.h"
+
+/* Checks one item and fills in the command that grants it; memory comes from the arena. A broker's
+ * settings are taken as they are: who asks has checked them. The answer is wanted->err and wanted->why,
+ * in the order in which Kafka checks. Returns wanted->err. */
+int controller_alter_settings(const struct controller *controller,
+                              struct meta_alter_settings *wanted, struct arena *arena,
+                              struct meta_command *command);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config_change.h"
+
+#include <inttypes.h>
+
+#include "config_resource.h"
+#include "error.h"
+#include "repeats.h"
+#include "topic_settings.h"
+#include "trace.h"
+
+#define TIMEOUT_MS    30000 /* These requests bring none. */
+#define LONGEST_NAME  512
+#define LONGEST_VALUE 16384
+
+static int refuse(struct config_changes *changes, struct config_change *item, int err,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int refuse(struct config_changes *changes, struct config_change *item, int err,
+                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    item->err = err;
+    item->why = config_resource_sentence(&changes->call->arena, format, arguments);
+    va_end(arguments);
+    return err;
+}
+
+/* ---- any resource ---- */
+
+static int refuse_repeated_resources(struct config_changes *changes)
+{
+    struct repeats repeats;
+    int err = 0;
+    struct repeat *notes = arena_calloc(&changes->call->arena, changes->count + 1u, sizeof *notes);
+    if (notes == NULL) return ERR_NO_MEMORY;
+    repeats_init(&repeats);
+    for (unsigned i = 0; err == 0 && i < changes->count; i++) {
+        const struct config_change *item = &changes->items[i];
+        size_t length = (size_t)item->resource_name.length;
+        char *key = arena_alloc(&changes->call->arena, length + 1);
+        if (key == NULL) {
+            err = ERR_NO_MEMORY;
+            continue;
+        }
+        key[0] = (char)item->resource_type;
+        if (length > 0) memcpy(key + 1, item->resource_name.data, length);
+        err = repeats_note(&repeats, key, length + 1, &notes[i]);
+    }
+    repeats_close(&repeats);
+    for (unsigned i = 0; err == 0 && i < changes->count; i++)
+        if (notes[i].is_repeated)
+            refuse(changes, &changes->items[i], ERR_INVALID_REQUEST,
+                   "The request names this resource more than once.");
+    return err;
+}
+
+static int find_repeated_names(struct config_changes *changes, struct config_change *item)
+{
+    struct repeats repeats;
+    int err = 0;
+    bool is_repeated = false;
+    struct repeat *notes = arena_calloc(&changes->call->arena, item->change_count + 1u,
+                                        sizeof *notes);
+    if (notes == NULL) return ERR_NO_MEMORY;
+    repeats_init(&repeats);
+    for (unsigned i = 0; err == 0 && i < item->change_count; i++) {
+        struct str name = item->changes[i].name;
+        err = repeats_note(&repeats, name.data, (size_t)name.length, &notes[i]);
+    }
+    repeats_close(&repeats);
+    for (unsigned i = 0; err == 0 && i < item->change_count; i++)
+        is_repeated = is_repeated || notes[i].is_repeated;
+    if (is_repeated)
+        refuse(changes, item, ERR_INVALID_REQUEST, "The request names a setting more than once.");
+    return err;
+}
+
+static bool is_text(struct str text, int32_t longest)
+{
+    return text.length <= longest &&
+           (text.length <= 0 || memchr(text.data, 0, (size_t)text.length) == NULL);
+}
+
+/* Java's String.trim(), which Kafka does before it looks at a value. */
+static struct str trim(struct str text)
+{
+    while (text.length > 0 && (uint8_t)text.data[0] <= ' ') {
+        text.data++;
+        text.length--;
+    }
+    while (text.length > 0 && (uint8_t)text.data[text.length - 1] <= ' ')
+        text.length--;
+    return text;
+}
+
+static int check_texts(struct config_changes *changes, struct config_change *item)
+{
+    for (unsigned i = 0; i < item->change_count; i++) {
+        struct meta_wanted_change *change = &item->changes[i];
+        char shown[64];
+        trace_escape(shown, sizeof shown, change->name);
+        if (change->op != META_SETTING_DELETE && str_is_null(change->value))
+            return refuse(changes, item, ERR_INVALID_REQUEST, "%s cannot be null.", shown);
+        if (!is_text(change->name, LONGEST_NAME) || !is_text(change->value, LONGEST_VALUE))
+            return refuse(changes, item, ERR_INVALID_CONFIG,
+                          "%s is too long, or holds a zero character.", shown);
+        change->value = trim(change->value);
+    }
+    return 0;
+}
+
+/* ---- brokers ---- */
+
+static int check_broker_change(struct config_changes *changes, struct config_change *item,
+                               const struct broker_config *config,
+                               struct meta_wanted_change *change)
+{
+    char shown[96], why[META_WHY_SIZE];
+    const struct broker_config_row *row = broker_config_find(config, change->name);
+    trace_escape(shown, sizeof shown, change->name);
+    if (change->op == META_SETTING_DELETE) return 0; /* As Kafka: of nothing, too. */
+    if (row == NULL)
+        return refuse(changes, item, ERR_INVALID_CONFIG, "A broker has no setting named \"%s\".",
+                      shown);
+    if (change->op != META_SETTING_SET && row->type != CONFIG_TYPE_LIST)
+        return refuse(changes, item, ERR_INVALID_CONFIG,
+                      "%s is not a list: nothing can be added to it or taken from it.", shown);
+    if (!row->is_dynamic)
+        return refuse(changes, item, ERR_INVALID_REQUEST, "%s cannot be changed at run time.",
+                      shown);
+    if (row->type == CONFIG_TYPE_LIST) change->list = row->value == NULL ? "" : row->value;
+    if (change->op != META_SETTING_SUBTRACT &&
+        config->check(config, row, change->value, why, sizeof why) != 0)
+        return refuse(changes, item, ERR_INVALID_REQUEST, "%s", why);
+    return 0;
+}
+
+static int check_broker(struct config_changes *changes, struct config_change *item,
+                        struct meta_alter_settings *wanted)
+{
+    const struct api_options *options = &call_loop(changes->call)->api->options;
+    wanted->broker = META_EVERY_BROKER;
+    if (item->resource_name.length > 0) {
+        if (!config_resource_broker(item->resource_name, &wanted->broker))
+            return refuse(changes, item, ERR_INVALID_REQUEST,
+                          "A broker is named by its id, which is a number.");
+        if (wanted->broker != options->node_id)
+            return refuse(changes, item, ERR_INVALID_REQUEST,
+                          "This is broker %" PRId32 "; the settings of broker %" PRId32
+                          " are changed there.",
+                          options->node_id, wanted->broker);
+    }
+    int err = 0;
+    for (unsigned i = 0; err == 0 && i < item->change_count; i++)
+        err = check_broker_change(changes, item, options->broker_config, &item->changes[i]);
+    return err;
+}
+
+/* There are no loggers that a level could be set of. */
+static int refuse_logger(struct config_changes *changes, struct config_change *item)
+{
+    int32_t broker;
+    /* AlterConfigs never knew this type. */
+    if (changes->replaces || !config_resource_broker(item->resource_name, &broker) ||
+        broker != call_loop(changes->call)->api->options.node_id)
+        return refuse(changes, item, ERR_INVALID_REQUEST, "These are not loggers of this broker.");
+    if (item->change_count == 0) return 0;
+    return refuse(changes, item, ERR_INVALID_CONFIG, "There is no logger of that name.");
+}
+
+/* ---- topics ---- */
+
+static int check_topic(struct config_changes *changes, struct config_change *item,
+                       struct meta_alter_settings *wanted)
+{
+    wanted->is_topic = true;
+    wanted->topic = item->resource_name;
+    if (item->resource_name.length == 0)
+        return refuse(changes, item, ERR_INVALID_REQUEST,
+                      "What topics have by default is set on brokers.");
+    if (!topic_name_is_legal(item->resource_name))
+        return refuse(changes, item, ERR_INVALID_TOPIC, "%s", error_text(ERR_INVALID_TOPIC));
+    return 0;
+}
+
+/* ---- all ---- */
+
+/* Fills in what the quorum is asked; `*asks` is false where there is nothing to ask. What is refused has
+ * its answer. 0 or ERR_NO_MEMORY. */
+static int check(struct config_changes *changes, struct config_change *item,
+                 struct meta_alter_settings *wanted, bool *asks)
+{
+    *asks = false;
+    *wanted = (struct meta_alter_settings){ .replaces = changes->replaces,
+                                            .changes = item->changes,
+                                            .change_count = item->change_count };
+    if (item->err != 0) return 0;
+    if (item->is_illegal) {
+        item->err = ERR_UNKNOWN_SERVER_ERROR; /* Kafka's answer, without a sentence. */
+        return 0;
+    }
+    if (find_repeated_names(changes, item) != 0) return ERR_NO_MEMORY;
+    if (item->err != 0 || check_texts(changes, item) != 0) return 0;
+    switch (item->resource_type) {
+    case CONFIG_RESOURCE_TOPIC: *asks = check_topic(changes, item, wanted) == 0; break;
+    case CONFIG_RESOURCE_BROKER: *asks = check_broker(changes, item, wanted) == 0; break;
+    case CONFIG_RESOURCE_BROKER_LOGGER: refuse_logger(changes, item); break;
+    default:
+        refuse(changes, item, ERR_INVALID_REQUEST, "There is no resource of type %d here.",
+               item->resource_type);
+    }
+    return 0;
+}
+
+static void altered(struct meta_request *request)
+{
+    struct config_changes *changes = LIST_OWNER(request, struct config_changes, request);
+    for (unsigned i = 0; i < request->as.alter_settings.count; i++) {
+        struct config_change *item = changes->asked[i];
+        const struct meta_alter_settings *wanted = &changes->wanted[i];
+        item->err = request->err != 0 ? request->err : wanted->err;
+        if (item->err != 0)
+            item->why = str_from(wanted->why[0] != '\0' ? wanted->why : error_text(item->err));
+        /* A full disk passes: with this code clients try again. */
+        if (item->err == ERR_NO_SPACE) item->err = ERR_KAFKA_STORAGE_ERROR;
+    }
+    changes->reply(changes);
+}
+
+void config_changes_run(struct api_loop *loop, struct config_changes *changes)
+{
+    struct call *call = changes->call;
+    unsigned count = 0;
+    changes->wanted = call_alloc(call, changes->count + 1u, sizeof *changes->wanted);
+    if (changes->wanted == NULL) return;
+    changes->asked = call_alloc(call, changes->count + 1u, sizeof(struct config_change *));
+    if (changes->asked == NULL) return;
+    for (unsigned i = 0; i < changes->count; i++)
+        changes->items[i].why = STR_NULL;
+    int err = refuse_repeated_resources(changes);
+    for (unsigned i = 0; err == 0 && i < changes->count; i++) {
+        bool asks;
+        err = check(changes, &changes->items[i], &changes->wanted[count], &asks);
+        if (asks) changes->asked[count++] = &changes->items[i];
+    }
+    if (err != 0) {
+        call_refuse(call, error_text(err));
+        return;
+    }
+    if (count == 0) {
+        changes->reply(changes);
+        return;
+    }
+    changes->request.kind = META_ALTER_SETTINGS;
+    changes->request.loop = loop->loop;
+    changes->request.done = altered;
+    changes->request.deadline_ms = clock_monotonic_us(loop->api->options.clock) / 1000 + TIMEOUT_MS;
+    changes->request.as.alter_settings.items = changes->wanted;
+    changes->request.as.alter_settings.count = count;
+    changes->request.as.alter_settings.validate_only = changes->validate_only;
+    meta_quorum_request(loop->api->options.meta, &changes->request);
+}

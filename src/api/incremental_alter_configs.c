@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config_change.h"
+#include "error.h"
+#include "handlers.h"
+
+static void reply(struct config_changes *changes)
+{
+    struct call *call = changes->call;
+    struct incremental_alter_configs_response response;
+    message_defaults(&incremental_alter_configs_response_shape, &response);
+    response.responses.items = call_alloc(call, changes->count + 1u,
+                                          sizeof *response.responses.items);
+    if (response.responses.items == NULL) return;
+    response.responses.count = (int32_t)changes->count;
+    for (unsigned i = 0; i < changes->count; i++)
+        response.responses.items[i] = (struct incremental_alter_configs_response_resource){
+            .error_code = error_kafka_code(changes->items[i].err),
+            .error_message = changes->items[i].why,
+            .resource_type = changes->items[i].resource_type,
+            .resource_name = changes->items[i].resource_name,
+        };
+    api_reply(call, &incremental_alter_configs_response_shape, &response);
+}
+
+static int convert(struct call *call,
+                   const struct incremental_alter_configs_request_resource *resource,
+                   struct config_change *item)
+{
+    item->resource_type = resource->resource_type;
+    item->resource_name = resource->resource_name;
+    item->change_count = (unsigned)resource->configs.count;
+    item->changes = arena_calloc(&call->arena, item->change_count + 1u, sizeof *item->changes);
+    if (item->changes == NULL) return ERR_NO_MEMORY;
+    for (unsigned i = 0; i < item->change_count; i++) {
+        const struct incremental_alter_configs_request_config *config = &resource->configs.items[i];
+        item->changes[i].name = config->name;
+        item->changes[i].value = config->value;
+        if (config->config_operation < META_SETTING_SET ||
+            config->config_operation > META_SETTING_SUBTRACT)
+            item->is_illegal = true;
+        else
+            item->changes[i].op = config->config_operation;
+    }
+    return 0;
+}
+
+void handle_incremental_alter_configs(struct api_loop *loop, struct call *call,
+                                      struct incremental_alter_configs_request *request)
+{
+    int err = 0;
+    struct config_changes *changes = call_alloc(call, 1, sizeof *changes);
+    if (changes == NULL) return;
+    changes->call = call;
+    changes->count = (unsigned)request->resources.count;
+    changes->validate_only = request->validate_only;
+    changes->reply = reply;
+    changes->items = call_alloc(call, changes->count + 1u, sizeof *changes->items);
+    if (changes->items == NULL) return;
+    for (unsigned i = 0; err == 0 && i < changes->count; i++)
+        err = convert(call, &request->resources.items[i], &changes->items[i]);
+    if (err != 0)
+        call_refuse(call, error_text(err));
+    else
+        config_changes_run(loop, changes);
+}
