@@ -17,11 +17,13 @@
 #include "producer_ids.h"
 
 struct api;
+struct fetch_sessions;
 
 struct api_options {
     struct meta_quorum *meta;
     struct partition_set *partitions;
     struct producer_ids *producer_ids;
+    struct fetch_sessions *fetch_sessions;
     struct clock *clock;
     struct executor *disk;
     struct loop *main_loop; /* Outlives net's loops: for what no connection waits for. */

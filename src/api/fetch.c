@@ -13,42 +13,18 @@
  *  (3) Waiting is for offsets, not by polling (DESIGN 5.3): every partition without error has a waiter,
  *      and whoever registers looks again.
  *  (4) A fetch of many partitions has much more memory than its frame. Waiting ones have so much
- *      together and no more (DESIGN 2.4); who comes then is answered with what there is. */
+ *      together and no more (DESIGN 2.4); who comes then is answered with what there is.
+ *  (5) Within a session (KIP-227) the parts are the session's and not the request's, and of the answers
+ *      only those leave that are news. A part's `cached` is the session's while the epoch is this
+ *      request's, which fetch_session_lock() asks. */
 
 #include "alloc.h"
 #include "error.h"
+#include "fetch_call.h"
 #include "handlers.h"
-#include "partition_read.h"
 
 /* Up to this many partitions a fetch is counted with its call. */
 #define FEW_PARTS 16
-
-struct fetch_part {
-    int err; /* Found before any partition was asked: topic, index, … */
-    struct partition *partition;
-    struct partition_read read;
-    struct waiter waiter;
-    int32_t max_bytes;
-    struct fetch_response_partition *answer;
-};
-
-enum fetch_state { FETCH_ON_LOOP, FETCH_ON_POOL, FETCH_WAITING, FETCH_FINISHED };
-
-struct fetch_call {
-    struct call *call; /* NULL once it has ended. */
-    struct api_loop *loop;
-    enum fetch_state state;
-    bool may_wait;          /* The deadline has not come and the client is there. */
-    uint64_t waiting_bytes; /* By rule 4, while it waits. */
-    int64_t max_bytes, min_bytes;
-    struct timer deadline;
-    struct message wake; /* From partitions. */
-    struct job job;
-    struct message evaluated; /* From the pool. */
-    unsigned part_count;
-    struct fetch_part *parts;
-    struct fetch_response response;
-};
 
 static void go_on(struct fetch_call *fetch);
 
@@ -112,6 +88,7 @@ static void free_fetch(struct fetch_call *fetch)
     release_reads(fetch);
     for (unsigned i = 0; i < fetch->part_count; i++)
         partition_unref(fetch->parts[i].partition);
+    fetch_session_unref(fetch->session);
     mem_free(fetch->parts);
     mem_free(fetch);
 }
@@ -138,100 +115,11 @@ static void free_if_quiet(struct fetch_call *fetch)
     if (!atomic_load(&fetch->wake.queued)) free_fetch(fetch);
 }
 
-static void answer_part(struct fetch_part *part, int16_t version)
-{
-    struct fetch_response_partition *answer = part->answer;
-    const struct partition_read *read = &part->read;
-    int err = part->err != 0 ? part->err : read->err;
-    /* Still opening: of the codes that consumers know here, the one that lets all of them ask again. */
-    if (err == ERR_LEADER_NOT_AVAILABLE) err = ERR_NOT_LEADER_OR_FOLLOWER;
-    answer->error_code = error_kafka_code(err);
-    answer->high_watermark = -1;
-    answer->records = (struct records){ (const uint8_t *)"", 0, NULL };
-    if (part->partition == NULL) return;
-    if (err == 0) {
-        answer->high_watermark = read->high_watermark;
-        answer->last_stable_offset = read->last_stable_offset;
-        answer->log_start_offset = read->log_start_offset;
-    }
-    if (read->has_diverged && version >= 12) {
-        answer->diverging_epoch.epoch = read->diverging_epoch;
-        answer->diverging_epoch.end_offset = read->diverging_end;
-    }
-    /* KIP-951 */
-    if (version >= 12 && (err == ERR_NOT_LEADER_OR_FOLLOWER || err == ERR_FENCED_LEADER_EPOCH)) {
-        answer->current_leader.leader_id = read->leader;
-        answer->current_leader.leader_epoch = read->leader_epoch;
-    }
-}
-
-/* A reader of committed records is given a list, also an empty one. */
-static int tell_aborted(struct fetch_call *fetch, struct fetch_part *part)
-{
-    const struct aborted_list *aborted = &part->read.aborted;
-    struct fetch_response_aborted_transaction *told;
-    if (part->answer->error_code != 0 || !part->read.read_committed) return 0;
-    told = arena_calloc(&fetch->call->arena, aborted->count + 1, sizeof *told);
-    if (told == NULL) return ERR_NO_MEMORY;
-    for (size_t i = 0; i < aborted->count; i++)
-        told[i] = (struct fetch_response_aborted_transaction){ aborted->items[i].producer_id,
-                                                               aborted->items[i].first_offset };
-    part->answer->aborted_transactions.items = told;
-    part->answer->aborted_transactions.count = (int32_t)aborted->count;
-    return 0;
-}
-
-struct slice_owner {
-    struct file_slice slice;
-};
-
-static void release_moved(void *owner)
-{
-    file_slice_release(&((struct slice_owner *)owner)->slice);
-}
-
-/* Records leave as slices of the segment (DESIGN 3.2), which belong to the call from here on. */
-static int attach_records(struct fetch_call *fetch, struct fetch_part *part)
-{
-    struct file_slice *slice = &part->read.slice;
-    struct arena *arena = &fetch->call->arena;
-    struct slice_owner *moved = arena_alloc(arena, sizeof *moved);
-    if (moved == NULL) return ERR_NO_MEMORY;
-    moved->slice = *slice;
-    int err = arena_adopt(arena, moved, 0, release_moved);
-    if (err != 0) return err;
-    slice->release = NULL;
-    part->answer->records = (struct records){ NULL, (int32_t)moved->slice.length, &moved->slice };
-    return 0;
-}
-
-static unsigned endpoints_of_leaders(struct fetch_call *fetch, struct node_endpoint *endpoint)
-{
-    for (unsigned i = 0; i < fetch->part_count; i++) {
-        const struct fetch_part *part = &fetch->parts[i];
-        if (part->answer->current_leader.leader_id >= 0)
-            return api_leader_endpoint(fetch->call, part->answer->current_leader.leader_id,
-                                       endpoint);
-    }
-    return 0;
-}
-
 static void finish(struct fetch_call *fetch)
 {
     struct call *call = fetch->call;
     fetch->state = FETCH_FINISHED;
-    int err = 0;
-    for (unsigned i = 0; err == 0 && i < fetch->part_count; i++) {
-        struct fetch_part *part = &fetch->parts[i];
-        answer_part(part, call->api_version);
-        err = tell_aborted(fetch, part);
-        if (err == 0 && part->read.slice.length > 0) err = attach_records(fetch, part);
-    }
-    struct node_endpoint endpoint;
-    if (err == 0 && call->api_version >= 16) {
-        fetch->response.node_endpoints.count = (int32_t)endpoints_of_leaders(fetch, &endpoint);
-        fetch->response.node_endpoints.items = &endpoint;
-    }
+    int err = fetch_build_response(fetch);
     call->abandoned = NULL;
     if (err == 0)
         api_reply(call, &fetch_response_shape, &fetch->response);
@@ -349,14 +237,16 @@ static void go_on(struct fetch_call *fetch)
 
 /* ---- the request ---- */
 
-static int find_part(struct api_loop *loop, int16_t version,
-                     const struct fetch_request_topic *wanted, int32_t index,
+static int find_part(struct fetch_call *fetch, const struct fetch_part *part, int32_t index,
                      struct partition **partition)
 {
-    bool by_id = version >= 13; /* KIP-516 */
-    const struct meta_topic *topic = by_id ? meta_view_topic_by_id(loop->view, &wanted->topic_id)
-                                           : meta_view_topic(loop->view, wanted->topic);
-    if (topic == NULL) return by_id ? ERR_UNKNOWN_TOPIC_ID : ERR_UNKNOWN_TOPIC_OR_PARTITION;
+    struct api_loop *loop = fetch->loop;
+    bool by_id = fetch->call->api_version >= 13; /* KIP-516 */
+    const struct meta_topic *topic = by_id ? meta_view_topic_by_id(loop->view, part->topic_id)
+                                           : meta_view_topic(loop->view, *part->topic);
+    /* Within a session Kafka remembers the name of an id. */
+    bool is_named = !by_id || (part->cached != NULL && part->cached->was_known);
+    if (topic == NULL) return is_named ? ERR_UNKNOWN_TOPIC_OR_PARTITION : ERR_UNKNOWN_TOPIC_ID;
     if (index < 0 || (unsigned)index >= topic->partition_count)
         return ERR_UNKNOWN_TOPIC_OR_PARTITION;
     struct api_partition *known = api_find_partition(loop, &topic->id, index);
@@ -369,88 +259,158 @@ static int find_part(struct api_loop *loop, int16_t version,
     return 0;
 }
 
-static void begin_part(struct fetch_call *fetch, struct fetch_part *part,
-                       const struct fetch_request *request, const struct fetch_request_topic *topic,
-                       const struct fetch_request_partition *wanted)
+/* Its topic, and what is wanted of it, are set. */
+static void begin_part(struct fetch_call *fetch, struct fetch_part *part, int32_t index)
 {
-    bool is_follower = request->replica_id >= 0 || request->replica_state.replica_id >= 0;
+    struct fetch_response_partition *answer = part->answer;
+    answer->partition_index = index;
+    answer->last_stable_offset = answer->log_start_offset = -1;
+    answer->diverging_epoch = (struct fetch_response_diverging_epoch){ -1, -1 };
+    answer->current_leader = (struct leader_id_and_epoch){ -1, -1 };
+    answer->snapshot_id = (struct fetch_response_snapshot_id){ -1, -1 };
+    answer->aborted_transactions.count = -1;
+    answer->preferred_read_replica = -1;
     list_init(&part->waiter.node);
-    part->max_bytes = wanted->partition_max_bytes;
-    part->read.from_offset = wanted->fetch_offset;
-    part->read.current_leader_epoch = wanted->current_leader_epoch;
-    part->read.last_fetched_epoch = wanted->last_fetched_epoch;
-    part->read.read_committed = request->isolation_level == 1;
+    part->read.read_committed = fetch->request->isolation_level == 1;
     /* A forged replica fetch would move the high watermark: only our own brokers may (DESIGN 3.4). */
-    if (is_follower)
+    if (fetch->is_follower)
         part->err = ERR_TOPIC_AUTHORIZATION_FAILED;
     else
-        part->err = find_part(fetch->loop, fetch->call->api_version, topic, wanted->partition,
-                              &part->partition);
+        part->err = find_part(fetch, part, index, &part->partition);
 }
 
-static int prepare_answer(struct fetch_call *fetch, const struct fetch_request *request)
+static void begin_requested(struct fetch_call *fetch)
 {
-    struct arena *arena = &fetch->call->arena;
-    struct fetch_response_topic *topics = arena_calloc(arena, (size_t)request->topics.count + 1,
-                                                       sizeof *topics);
-    struct fetch_response_partition *answers = arena_calloc(arena, fetch->part_count + 1u,
-                                                            sizeof *answers);
-    if (topics == NULL || answers == NULL) return ERR_NO_MEMORY;
-    message_defaults(&fetch_response_shape, &fetch->response);
-    fetch->response.responses.items = topics;
-    fetch->response.responses.count = request->topics.count;
-    unsigned next = 0;
+    const struct fetch_request *request = fetch->request;
+    struct fetch_part *part = fetch->parts;
     for (int32_t i = 0; i < request->topics.count; i++) {
-        const struct fetch_request_topic *wanted = &request->topics.items[i];
-        topics[i].topic = wanted->topic;
-        topics[i].topic_id = wanted->topic_id;
-        topics[i].partitions.items = &answers[next];
-        topics[i].partitions.count = wanted->partitions.count;
-        for (int32_t k = 0; k < wanted->partitions.count; k++, next++) {
-            struct fetch_response_partition *answer = &answers[next];
-            answer->partition_index = wanted->partitions.items[k].partition;
-            answer->last_stable_offset = answer->log_start_offset = -1;
-            answer->diverging_epoch = (struct fetch_response_diverging_epoch){ -1, -1 };
-            answer->current_leader = (struct leader_id_and_epoch){ -1, -1 };
-            answer->snapshot_id = (struct fetch_response_snapshot_id){ -1, -1 };
-            answer->aborted_transactions.count = -1;
-            answer->preferred_read_replica = -1;
-            fetch->parts[next].answer = answer;
+        const struct fetch_request_topic *topic = &request->topics.items[i];
+        for (int32_t k = 0; k < topic->partitions.count; k++, part++) {
+            const struct fetch_request_partition *wanted = &topic->partitions.items[k];
+            part->topic = &topic->topic;
+            part->topic_id = &topic->topic_id;
+            part->max_bytes = wanted->partition_max_bytes;
+            part->read.from_offset = wanted->fetch_offset;
+            part->read.current_leader_epoch = wanted->current_leader_epoch;
+            part->read.last_fetched_epoch = wanted->last_fetched_epoch;
+            begin_part(fetch, part, wanted->partition);
         }
     }
+}
+
+struct topic_name {
+    struct uuid id;
+    struct str name;
+};
+
+/* The session may lose the partition before the answer leaves: its topic is copied, once where partitions
+ * of one follow each other. */
+static int copy_topic(struct fetch_call *fetch, struct fetch_part *part,
+                      const struct fetch_part *last, const struct session_partition *cached)
+{
+    if (last != NULL && uuid_equal(last->topic_id, &cached->topic_id) &&
+        str_equal(*last->topic, cached->topic)) {
+        part->topic = last->topic;
+        part->topic_id = last->topic_id;
+        return 0;
+    }
+    struct topic_name *copy = arena_zalloc(&fetch->call->arena, sizeof *copy);
+    if (copy == NULL) return ERR_NO_MEMORY;
+    copy->id = cached->topic_id;
+    part->topic = &copy->name;
+    part->topic_id = &copy->id;
+    return arena_str(&fetch->call->arena, cached->topic, &copy->name);
+}
+
+/* The session is locked. */
+static int begin_session_parts(struct fetch_call *fetch)
+{
+    struct fetch_part *part = fetch->parts, *last = NULL;
+    struct list *partitions = fetch_session_partitions(fetch->session);
+    int err = 0;
+    for (struct list *node = partitions->next; err == 0 && node != partitions; node = node->next) {
+        struct session_partition *cached = LIST_OWNER(node, struct session_partition, node);
+        part->cached = cached;
+        part->max_bytes = cached->max_bytes;
+        part->read.from_offset = cached->fetch_offset;
+        part->read.current_leader_epoch = cached->current_leader_epoch;
+        part->read.last_fetched_epoch = cached->last_fetched_epoch;
+        err = copy_topic(fetch, part, last, cached);
+        if (err == 0) begin_part(fetch, part, cached->index);
+        if (part->err != ERR_UNKNOWN_TOPIC_ID) cached->was_known = true;
+        last = part++;
+    }
+    return err;
+}
+
+static int make_parts(struct fetch_call *fetch, unsigned part_count)
+{
+    fetch->part_count = part_count;
+    fetch->parts = mem_calloc(part_count + 1u, sizeof *fetch->parts);
+    struct fetch_response_partition *answers = arena_calloc(&fetch->call->arena, part_count + 1u,
+                                                            sizeof *answers);
+    if (fetch->parts == NULL || answers == NULL) {
+        fetch->part_count = 0;
+        return ERR_NO_MEMORY;
+    }
+    for (unsigned i = 0; i < part_count; i++)
+        fetch->parts[i].answer = &answers[i];
+    fetch->waiting_bytes = fetch->call->arena.used + part_count * sizeof *fetch->parts;
     return 0;
 }
 
-static struct fetch_call *prepare(struct api_loop *loop, struct call *call,
-                                  const struct fetch_request *request)
+static unsigned count_requested(const struct fetch_request *request)
 {
-    unsigned part_count = 0;
+    unsigned count = 0;
     for (int32_t i = 0; i < request->topics.count; i++)
-        part_count += (unsigned)request->topics.items[i].partitions.count;
+        count += (unsigned)request->topics.items[i].partitions.count;
+    return count;
+}
+
+static struct fetch_call *fetch_new(struct api_loop *loop, struct call *call,
+                                    const struct fetch_request *request)
+{
     struct fetch_call *fetch = mem_zalloc(sizeof *fetch);
     if (fetch == NULL) return NULL;
     fetch->call = call;
     fetch->loop = loop;
-    fetch->part_count = part_count;
-    fetch->parts = mem_calloc(part_count + 1u, sizeof *fetch->parts);
-    if (fetch->parts == NULL || prepare_answer(fetch, request) != 0) {
-        mem_free(fetch->parts);
-        mem_free(fetch);
-        return NULL;
-    }
+    fetch->request = request;
+    fetch->is_follower = request->replica_id >= 0 || request->replica_state.replica_id >= 0;
     int32_t largest = loop->api->options.fetch_max_bytes;
     fetch->max_bytes = request->max_bytes < largest ? request->max_bytes : largest;
     fetch->min_bytes = request->min_bytes < fetch->max_bytes ? request->min_bytes
                                                              : fetch->max_bytes;
     /* A fetch that was held back may come when its connection has closed: nobody would end its wait. */
     fetch->may_wait = request->max_wait_ms > 0 && call->connection != NULL;
-    fetch->waiting_bytes = call->arena.used + part_count * sizeof *fetch->parts;
     loop->fetches++;
     timer_init(&fetch->deadline, deadline_came);
     message_init(&fetch->wake, woken);
     message_init(&fetch->evaluated, pool_has_evaluated);
     fetch->job.run = run_on_pool;
+    message_defaults(&fetch_response_shape, &fetch->response);
     return fetch;
+}
+
+/* Takes the reference to the session, which is locked until then; NULL: the request stands for itself. */
+static struct fetch_call *prepare(struct api_loop *loop, struct call *call,
+                                  const struct fetch_request *request,
+                                  struct fetch_session *session)
+{
+    struct fetch_call *fetch = fetch_new(loop, call, request);
+    int err = fetch == NULL ? ERR_NO_MEMORY : 0;
+    if (err == 0) fetch->session = session;
+    if (err == 0)
+        err = make_parts(fetch,
+                         session == NULL ? count_requested(request) : fetch_session_size(session));
+    if (err == 0 && session == NULL) begin_requested(fetch);
+    if (err == 0 && session != NULL) err = begin_session_parts(fetch);
+    if (session != NULL) fetch_session_unlock(session);
+    if (err == 0) return fetch;
+    if (fetch == NULL)
+        fetch_session_unref(session);
+    else
+        free_fetch(fetch);
+    return NULL;
 }
 
 static void refuse_session(struct call *call, int err)
@@ -463,22 +423,22 @@ static void refuse_session(struct call *call, int err)
 
 void handle_fetch(struct api_loop *loop, struct call *call, struct fetch_request *request)
 {
-    /* KIP-227: there are no sessions here, so nobody can be in one. Epoch 0 asks for one and is answered
-     * in full with session id 0, "none"; -1 does not want one. */
-    if (request->session_epoch > 0) {
-        refuse_session(call, ERR_FETCH_SESSION_ID_NOT_FOUND);
-        return;
+    struct fetch_sessions *sessions = loop->api->options.fetch_sessions;
+    struct fetch_session *session = NULL;
+    if (!fetch_request_is_full(request)) {
+        int err = fetch_session_begin(sessions, request, call->api_version, &session);
+        if (err != 0) {
+            refuse_session(call, err);
+            return;
+        }
+    } else if (request->session_id != 0) {
+        fetch_sessions_remove(sessions, request->session_id);
     }
-    struct fetch_call *fetch = prepare(loop, call, request);
+    struct fetch_call *fetch = prepare(loop, call, request, session);
     if (fetch == NULL) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }
-    unsigned next = 0;
-    for (int32_t i = 0; i < request->topics.count; i++)
-        for (int32_t k = 0; k < request->topics.items[i].partitions.count; k++)
-            begin_part(fetch, &fetch->parts[next++], request, &request->topics.items[i],
-                       &request->topics.items[i].partitions.items[k]);
     call->context = fetch;
     call->abandoned = abandoned;
     if (fetch->may_wait) timer_set(loop->loop, &fetch->deadline, request->max_wait_ms);

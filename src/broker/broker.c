@@ -17,6 +17,7 @@
 #include "config_rows.h"
 #include "disk_pool.h"
 #include "error.h"
+#include "fetch_session.h"
 #include "metadata_watch.h"
 #include "net.h"
 #include "stop_signals.h"
@@ -44,6 +45,7 @@ struct broker {
     struct metadata_watch watch;
     struct meta_quorum *meta;
     struct producer_ids *producer_ids;
+    struct fetch_sessions *fetch_sessions;
     struct api *api;
     struct adopt *adopt; /* NULL: not asked for. */
     bool is_ready;
@@ -229,7 +231,11 @@ static int open_meta(struct broker *broker)
     int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);
     if (err != 0) return refuse(err, "metadata", why);
     err = producer_ids_open(&broker->producer_ids, broker->meta, broker->clock);
-    return err == 0 ? 0 : refuse(err, "producer ids", "");
+    if (err != 0) return refuse(err, "producer ids", "");
+    err = fetch_sessions_open(
+        &broker->fetch_sessions, (unsigned)broker->config->fetch_session_slots,
+        (uint64_t)broker->config->queued_max_request_bytes / 4, broker->clock);
+    return err == 0 ? 0 : refuse(err, "fetch sessions", "");
 }
 
 static int open_api(struct broker *broker)
@@ -251,6 +257,7 @@ static void complete_api(struct broker *broker)
         .meta = broker->meta,
         .partitions = broker->partitions,
         .producer_ids = broker->producer_ids,
+        .fetch_sessions = broker->fetch_sessions,
         .clock = broker->clock,
         .disk = disk_pool_executor(broker->pool),
         .main_loop = broker->loop,
@@ -409,6 +416,7 @@ void broker_close(struct broker *broker)
     if (broker->loop != NULL) loop_turn(broker->loop); /* What the quorum's end told this loop. */
     api_close(broker->api);                            /* Its topics under way have ended now. */
     adopt_close(broker->adopt);
+    fetch_sessions_close(broker->fetch_sessions);
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, epoch, broker->is_ready);
     disk_pool_close(broker->pool);

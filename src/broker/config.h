@@ -46,6 +46,7 @@ struct config {
     int32_t socket_send_buffer_bytes;
     int32_t socket_receive_buffer_bytes;
     int32_t fetch_max_bytes;
+    int32_t fetch_session_slots;
     int32_t sendfile_from_bytes; /* sluice.sendfile.min.bytes */
 
     int64_t unsynced_max_bytes;         /* sluice.unsynced.max.bytes */

@@ -259,7 +259,9 @@
     NO_EFFECT("max.connections.per.ip.overrides", STRING, "", "") \
     TOPIC_DEFAULT("max.decompressed.message.bytes", INT, "2147483639", "1..2147483639", \
         "max.decompressed.message.bytes", 1) \
-    NO_EFFECT("max.incremental.fetch.session.cache.slots", INT, "1000", "0..") \
+    SERVED("max.incremental.fetch.session.cache.slots", INT, "1000", "0..", fetch_session_slots, \
+        "So many consumers are remembered with what they fetch, and sent only what changed. All of " \
+        "them together take at most a quarter of `queued.max.request.bytes`.") \
     NO_EFFECT("max.request.partition.size.limit", INT, "2000", "1..") \
     TOPIC_DEFAULT("message.max.bytes", INT, "1048588", "0..", "max.message.bytes", 1) \
     NO_EFFECT("metadata.log.dir", STRING, NULL, "") \

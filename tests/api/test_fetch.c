@@ -373,24 +373,6 @@ TEST(a_client_may_not_fetch_as_a_replica)
     client_close(client);
 }
 
-/* Session id 0 says that there is none: the client sends everything each time. */
-TEST(who_asks_for_a_session_gets_a_full_answer_and_none)
-{
-    if (shared_broker_is_foreign()) skip();
-    struct test_client *client = client_open(shared_broker_port());
-    struct topic topic = topic_new(client, 1);
-    produce_some(client, topic, 0, 1);
-    for (int16_t version = 7; version <= FETCH_NEWEST; version++) {
-        struct fetch_request request = fetch_request(client, topic, 0, 0);
-        request.session_id = 0;
-        request.session_epoch = 0;
-        struct fetch_response_partition answer = fetch_with(client, version, &request);
-        assert_in_version(version, answer.error_code, 0);
-        assert_in_version(version, records_batch_count(answer.records), 1);
-    }
-    client_close(client);
-}
-
 TEST(a_session_that_nobody_has_is_not_found)
 {
     struct test_client *client = client_open(shared_broker_port());
