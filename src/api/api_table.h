@@ -16,24 +16,25 @@
 #define API_API_TABLE_H
 
 /* clang-format off */
-/*      key  name                      stem                       first last told frame   sequence */
+/*      key  name                       stem                       first last told  frame   sequence */
 #define API_TABLE(ROW) \
-    ROW( 0, "Produce",                 produce,                   3,    13,  0,   BORROW, OVERTAKE) \
-    ROW( 1, "Fetch",                   fetch,                     4,    18,  4,   KEEP,   OVERTAKE) \
-    ROW( 2, "ListOffsets",             list_offsets,              1,    11,  1,   KEEP,   ORDER)    \
-    ROW( 3, "Metadata",                metadata,                  0,    13,  0,   KEEP,   ORDER)    \
-    ROW(18, "ApiVersions",             api_versions,              0,    5,   0,   KEEP,   ORDER)    \
-    ROW(19, "CreateTopics",            create_topics,             2,    7,   2,   KEEP,   ORDER)    \
-    ROW(20, "DeleteTopics",            delete_topics,             1,    6,   1,   KEEP,   ORDER)    \
-    ROW(21, "DeleteRecords",           delete_records,            0,    2,   0,   KEEP,   ORDER)    \
-    ROW(22, "InitProducerId",          init_producer_id,          0,    5,   0,   KEEP,   ORDER)    \
-    ROW(23, "OffsetForLeaderEpoch",    offset_for_leader_epoch,   2,    4,   2,   KEEP,   ORDER)    \
-    ROW(32, "DescribeConfigs",         describe_configs,          1,    4,   1,   KEEP,   ORDER)    \
-    ROW(33, "AlterConfigs",            alter_configs,             0,    2,   0,   KEEP,   ORDER)    \
-    ROW(37, "CreatePartitions",        create_partitions,         0,    3,   0,   KEEP,   ORDER)    \
-    ROW(44, "IncrementalAlterConfigs", incremental_alter_configs, 0,    1,   0,   KEEP,   ORDER)    \
-    ROW(60, "DescribeCluster",         describe_cluster,          0,    2,   0,   KEEP,   ORDER)    \
-    ROW(74, "ListConfigResources",     list_config_resources,     0,    1,   0,   KEEP,   ORDER)
+    ROW( 0, "Produce",                 produce,                   3,    13,  0,    BORROW, OVERTAKE) \
+    ROW( 1, "Fetch",                   fetch,                     4,    18,  4,    KEEP,   OVERTAKE) \
+    ROW( 2, "ListOffsets",             list_offsets,              1,    11,  1,    KEEP,   ORDER)    \
+    ROW( 3, "Metadata",                metadata,                  0,    13,  0,    KEEP,   ORDER)    \
+    ROW(18, "ApiVersions",             api_versions,              0,    5,   0,    KEEP,   ORDER)    \
+    ROW(19, "CreateTopics",            create_topics,             2,    7,   2,    KEEP,   ORDER)    \
+    ROW(20, "DeleteTopics",            delete_topics,             1,    6,   1,    KEEP,   ORDER)    \
+    ROW(21, "DeleteRecords",           delete_records,            0,    2,   0,    KEEP,   ORDER)    \
+    ROW(22, "InitProducerId",          init_producer_id,          0,    5,   0,    KEEP,   ORDER)    \
+    ROW(23, "OffsetForLeaderEpoch",    offset_for_leader_epoch,   2,    4,   2,    KEEP,   ORDER)    \
+    ROW(32, "DescribeConfigs",         describe_configs,          1,    4,   1,    KEEP,   ORDER)    \
+    ROW(33, "AlterConfigs",            alter_configs,             0,    2,   0,    KEEP,   ORDER)    \
+    ROW(37, "CreatePartitions",        create_partitions,         0,    3,   0,    KEEP,   ORDER)    \
+    ROW(44, "IncrementalAlterConfigs", incremental_alter_configs, 0,    1,   0,    KEEP,   ORDER)    \
+    ROW(60, "DescribeCluster",         describe_cluster,          0,    2,   0,    KEEP,   ORDER)    \
+    ROW(74, "ListConfigResources",     list_config_resources,     0,    1,   0,    KEEP,   ORDER)    \
+    ROW(75, "DescribeTopicPartitions", describe_topic_partitions, 0,    0,   0,    KEEP,   ORDER)
 /* clang-format on */
 
 #endif

@@ -16,6 +16,7 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"
 #include "init_producer_id.h"

@@ -12,6 +12,7 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"
 #include "init_producer_id.h"
@@ -42,6 +43,7 @@ enum newest_version {
     CREATE_PARTITIONS_NEWEST = 3,
     DELETE_RECORDS_NEWEST = 2,
     OFFSET_FOR_LEADER_EPOCH_NEWEST = 4,
+    DESCRIBE_TOPIC_PARTITIONS_NEWEST = 0,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -161,6 +163,7 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct describe_topic_partitions_request describe_topic_partitions_request_empty(void);
 struct offset_for_leader_epoch_request offset_for_leader_epoch_request_empty(void);
 struct delete_records_request delete_records_request_empty(void);
 struct create_partitions_request create_partitions_request_empty(void);

@@ -26,6 +26,7 @@ enum api_key {
     INCREMENTAL_ALTER_CONFIGS = 44,
     DESCRIBE_CLUSTER = 60,
     LIST_CONFIG_RESOURCES = 74,
+    DESCRIBE_TOPIC_PARTITIONS = 75,
 };
 
 struct test_client {

@@ -9,6 +9,7 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"
 #include "init_producer_id.h"
@@ -34,12 +35,13 @@ const struct wire_api wire_apis[] = {
     ROW("DeleteRecords", 21, delete_records),
     ROW("InitProducerId", 22, init_producer_id),
     ROW("OffsetForLeaderEpoch", 23, offset_for_leader_epoch),
-    ROW("CreatePartitions", 37, create_partitions),
-    ROW("DescribeCluster", 60, describe_cluster),
     ROW("DescribeConfigs", 32, describe_configs),
     ROW("AlterConfigs", 33, alter_configs),
+    ROW("CreatePartitions", 37, create_partitions),
     ROW("IncrementalAlterConfigs", 44, incremental_alter_configs),
+    ROW("DescribeCluster", 60, describe_cluster),
     ROW("ListConfigResources", 74, list_config_resources),
+    ROW("DescribeTopicPartitions", 75, describe_topic_partitions),
 };
 const unsigned wire_api_count = sizeof wire_apis / sizeof wire_apis[0];
 
