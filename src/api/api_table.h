@@ -30,9 +30,11 @@
     ROW(23, "OffsetForLeaderEpoch",    offset_for_leader_epoch,   2,    4,   2,    KEEP,   ORDER)    \
     ROW(32, "DescribeConfigs",         describe_configs,          1,    4,   1,    KEEP,   ORDER)    \
     ROW(33, "AlterConfigs",            alter_configs,             0,    2,   0,    KEEP,   ORDER)    \
+    ROW(35, "DescribeLogDirs",         describe_log_dirs,         1,    5,   1,    KEEP,   ORDER)    \
     ROW(37, "CreatePartitions",        create_partitions,         0,    3,   0,    KEEP,   ORDER)    \
     ROW(44, "IncrementalAlterConfigs", incremental_alter_configs, 0,    1,   0,    KEEP,   ORDER)    \
     ROW(60, "DescribeCluster",         describe_cluster,          0,    2,   0,    KEEP,   ORDER)    \
+    ROW(61, "DescribeProducers",       describe_producers,        0,    0,   0,    KEEP,   ORDER)    \
     ROW(74, "ListConfigResources",     list_config_resources,     0,    1,   0,    KEEP,   ORDER)    \
     ROW(75, "DescribeTopicPartitions", describe_topic_partitions, 0,    0,   0,    KEEP,   ORDER)
 /* clang-format on */

@@ -16,6 +16,8 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_log_dirs.h"
+#include "describe_producers.h"
 #include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"

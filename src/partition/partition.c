@@ -87,6 +87,19 @@ void partition_unpin_log(struct partition *partition)
     pthread_mutex_unlock(&partition->lock);
 }
 
+bool partition_measure(struct partition *partition, int64_t *size_bytes, int64_t *lag)
+{
+    pthread_mutex_lock(&partition->lock);
+    struct partition_log *log = partition->state == PARTITION_SERVING ? partition->log : NULL;
+    if (log != NULL) {
+        int64_t behind = partition->high_watermark - partition_log_end_offset(log);
+        *size_bytes = partition_log_size_bytes(log);
+        *lag = behind > 0 ? behind : 0;
+    }
+    pthread_mutex_unlock(&partition->lock);
+    return log != NULL;
+}
+
 void partition_set_role(struct partition *partition, const struct partition_role *role,
                         const struct topic_settings *settings)
 {

@@ -152,6 +152,10 @@ int partition_check_leader(const struct partition *partition, int32_t current_le
 struct partition_log *partition_pin_log(struct partition *partition);
 void partition_unpin_log(struct partition *partition);
 
+/* How many bytes its log has, and by how many offsets that is behind the high watermark. False: its log is
+ * not open. Any thread. */
+bool partition_measure(struct partition *partition, int64_t *size_bytes, int64_t *lag);
+
 /* A job of the lane is the log's writer between these two: appends queue meanwhile and go on behind.
  * False if there is no log any more (then no end either). */
 bool partition_begin_writing(struct partition *partition);

@@ -121,7 +121,7 @@ static void write_checkpoints(struct partition_set *set)
 static void checkpoint_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, checkpoint_timer);
-    set_for_each(set, checkpoint_one, NULL);
+    (void)partition_set_visit(set, checkpoint_one, NULL);
     write_checkpoints(set);
 }
 
@@ -135,7 +135,7 @@ static void note_one(void *context, struct partition *partition)
 static void note_watermarks(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, watermark_timer);
-    set_for_each(set, note_one, NULL);
+    (void)partition_set_visit(set, note_one, NULL);
     write_checkpoints(set);
 }
 
@@ -148,7 +148,7 @@ static void retain_one(void *context, struct partition *partition)
 static void retain_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, retention_timer);
-    set_for_each(set, retain_one, NULL);
+    (void)partition_set_visit(set, retain_one, NULL);
     timer_set(set->options.loop, &set->retention_timer, set->options.retention_interval_ms);
 }
 
@@ -163,7 +163,7 @@ static void expire_all(struct timer *timer)
 {
     struct partition_set *set = LIST_OWNER(timer, struct partition_set, expiration_timer);
     set->has_producers = false;
-    set_for_each(set, expire_one, set);
+    (void)partition_set_visit(set, expire_one, set);
     if (set->has_producers)
         timer_set(set->options.loop, &set->expiration_timer, set->options.expiration_interval_ms);
 }

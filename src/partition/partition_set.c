@@ -27,8 +27,8 @@ void set_print_name(char name[FOLDER_NAME_SIZE], const char *topic, int32_t inde
     snprintf(name, FOLDER_NAME_SIZE, "%s-%" PRId32, topic, index);
 }
 
-void set_for_each(struct partition_set *set,
-                  void (*each)(void *context, struct partition *partition), void *context)
+int partition_set_visit(struct partition_set *set,
+                        void (*each)(void *context, struct partition *partition), void *context)
 {
     pthread_mutex_lock(&set->lock);
     size_t count = set->partitions.count, taken = 0;
@@ -46,13 +46,29 @@ void set_for_each(struct partition_set *set,
         partition_unref(all[i]);
     }
     mem_free(all);
+    return all == NULL ? ERR_NO_MEMORY : 0;
+}
+
+unsigned partition_set_folder_count(const struct partition_set *set)
+{
+    return set->folder_count;
+}
+
+struct data_dir *partition_set_folder(const struct partition_set *set, unsigned index)
+{
+    return set->folders[index].dir;
+}
+
+bool partition_set_folder_has_failed(const struct partition_set *set, unsigned index)
+{
+    return atomic_load(&set->folders[index].has_failed);
 }
 
 static void visit_all(struct cleaner_source *source,
                       void (*visit)(void *context, struct partition *partition), void *context)
 {
     struct partition_set *set = LIST_OWNER(source, struct partition_set, cleaner_source);
-    set_for_each(set, visit, context);
+    (void)partition_set_visit(set, visit, context);
 }
 
 bool partition_set_clean_one(struct partition_set *set)

@@ -72,6 +72,15 @@ bool partition_set_clean_one(struct partition_set *set);
 
 size_t partition_set_count(struct partition_set *set);
 
+/* Calls `each` for every partition, without a lock held. 0, or ERR_NO_MEMORY and no call. Any thread. */
+int partition_set_visit(struct partition_set *set,
+                        void (*each)(void *context, struct partition *partition), void *context);
+
+/* The data folders, as they are in the options; and those that have failed stay so. Any thread. */
+unsigned partition_set_folder_count(const struct partition_set *set);
+struct data_dir *partition_set_folder(const struct partition_set *set, unsigned index);
+bool partition_set_folder_has_failed(const struct partition_set *set, unsigned index);
+
 /* All partitions that there are have been added: removes the folders of deleted ones, and names, in one
  * trace line each data folder, those that no partition claimed. */
 void partition_set_sweep(struct partition_set *set);

@@ -69,7 +69,7 @@ static void run_probe(struct job *job)
     if (err != 0 && !atomic_exchange(&folder->has_failed, true)) {
         trace(TRACE_ERROR, "partition", "%s: cannot be written to any more: %s",
               data_dir_path(folder->dir), error_text(err));
-        set_for_each(folder->set, fail_one, NULL);
+        (void)partition_set_visit(folder->set, fail_one, NULL);
         if (folder->set->options.folder_failed != NULL)
             folder->set->options.folder_failed(folder->set->options.context, folder->dir);
     }

@@ -60,10 +60,6 @@ static inline struct set_folder *owner_folder(const struct partition *partition)
 /* The name of a partition's folder. */
 void set_print_name(char name[FOLDER_NAME_SIZE], const char *topic, int32_t index);
 
-/* Calls `each` for every partition, without the set's lock held. */
-void set_for_each(struct partition_set *set,
-                  void (*each)(void *context, struct partition *partition), void *context);
-
 /* ---- folders ---- */
 
 /* Looks for the partitions that are in it. 0, ERR_EXISTS, ERR_IO, …. Blocks. */

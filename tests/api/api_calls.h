@@ -12,6 +12,8 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_log_dirs.h"
+#include "describe_producers.h"
 #include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"
@@ -44,6 +46,8 @@ enum newest_version {
     DELETE_RECORDS_NEWEST = 2,
     OFFSET_FOR_LEADER_EPOCH_NEWEST = 4,
     DESCRIBE_TOPIC_PARTITIONS_NEWEST = 0,
+    DESCRIBE_LOG_DIRS_NEWEST = 5,
+    DESCRIBE_PRODUCERS_NEWEST = 0,
 };
 
 #define TOPIC_IDS_IN_PRODUCE 13 /* From this version on, and no names any more. */
@@ -163,6 +167,8 @@ struct list_offsets_request list_offsets_request_empty(void);
 struct metadata_request metadata_request_empty(void);
 struct delete_topics_request delete_topics_request_empty(void);
 struct init_producer_id_request init_producer_id_request_empty(void);
+struct describe_producers_request describe_producers_request_empty(void);
+struct describe_log_dirs_request describe_log_dirs_request_empty(void);
 struct describe_topic_partitions_request describe_topic_partitions_request_empty(void);
 struct offset_for_leader_epoch_request offset_for_leader_epoch_request_empty(void);
 struct delete_records_request delete_records_request_empty(void);

@@ -9,7 +9,7 @@
 static const struct api_versions_response_api_key kafka_ranges[] = {
     { 0, 0, 13 }, { 1, 4, 18 }, { 2, 1, 11 }, { 3, 0, 13 }, { 18, 0, 5 },
     { 19, 2, 7 }, { 20, 1, 6 }, { 21, 0, 2 }, { 22, 0, 5 }, { 23, 2, 4 },
-    { 37, 0, 3 }, { 60, 0, 2 }, { 75, 0, 0 },
+    { 35, 1, 5 }, { 37, 0, 3 }, { 60, 0, 2 }, { 61, 0, 0 }, { 75, 0, 0 },
 };
 #define RANGES (int)(sizeof kafka_ranges / sizeof kafka_ranges[0])
 

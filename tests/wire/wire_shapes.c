@@ -9,6 +9,8 @@
 #include "delete_topics.h"
 #include "describe_cluster.h"
 #include "describe_configs.h"
+#include "describe_log_dirs.h"
+#include "describe_producers.h"
 #include "describe_topic_partitions.h"
 #include "fetch.h"
 #include "incremental_alter_configs.h"
@@ -37,9 +39,11 @@ const struct wire_api wire_apis[] = {
     ROW("OffsetForLeaderEpoch", 23, offset_for_leader_epoch),
     ROW("DescribeConfigs", 32, describe_configs),
     ROW("AlterConfigs", 33, alter_configs),
+    ROW("DescribeLogDirs", 35, describe_log_dirs),
     ROW("CreatePartitions", 37, create_partitions),
     ROW("IncrementalAlterConfigs", 44, incremental_alter_configs),
     ROW("DescribeCluster", 60, describe_cluster),
+    ROW("DescribeProducers", 61, describe_producers),
     ROW("ListConfigResources", 74, list_config_resources),
     ROW("DescribeTopicPartitions", 75, describe_topic_partitions),
 };
