@@ -27,6 +27,7 @@ enum fs_open_mode {
 }; /* The last three read and write. */
 
 struct fs {
+    /* ERR_IO, without waiting, if it is not a file but a folder, a pipe or a device. */
     int (*open)(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd);
     void (*close)(struct fs *fs, int fd);
 

@@ -23,6 +23,17 @@ static int last_error(void)
     return (int)error_from_errno(errno);
 }
 
+/* Whatever lies under a file's name: a pipe would block us for ever, a device is no file of ours. */
+static int refuse_other_kinds(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0) return last_error();
+    if (S_ISREG(status.st_mode)) return 0;
+    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    return last_error();
+}
+
 static int posix_open(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd)
 {
     static const int flags[] = {
@@ -35,11 +46,15 @@ static int posix_open(struct fs *fs, const char *path, enum fs_open_mode mode, i
 
     (void)fs;
     do
-        opened = open(path, flags[mode] | O_CLOEXEC, 0644);
+        opened = open(path, flags[mode] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
     while (opened < 0 && errno == EINTR);
     if (opened < 0) return last_error();
-    *fd = opened;
-    return 0;
+    int err = refuse_other_kinds(opened);
+    if (err == 0)
+        *fd = opened;
+    else
+        close(opened);
+    return err;
 }
 
 static void posix_close(struct fs *fs, int fd)

@@ -239,7 +239,7 @@ int log_dump_batches(struct log_dump *dump, int fd, int64_t size)
 static int open_file(struct log_dump *dump, const char *path, int *fd, int64_t *size)
 {
     struct stat status;
-    /* A pipe would make us wait for ever. */
+    /* Nothing fails: a pipe, or a device, is only no file of a log. */
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) return ERR_MALFORMED;
     int err = dump->fs->open(dump->fs, path, FS_READ, fd);
     return err == 0 ? dump->fs->size(dump->fs, *fd, size) : err;

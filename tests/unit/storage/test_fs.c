@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -52,6 +53,24 @@ TEST(what_is_written_in_parts_is_read_as_one)
     assert_int_equal(fs->read(fs, fd, found, sizeof found, 9000, &got), 0);
     assert_int_equal(got, 0);
     fs->close(fs, fd);
+}
+
+TEST(what_is_no_file_is_not_opened_and_not_waited_for)
+{
+    static const enum fs_open_mode modes[] = { FS_READ, FS_WRITE, FS_CREATE };
+    int fd = -1;
+
+    start("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_IO);
+    start("device");
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_IO);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        assert_int_equal(fs->open(fs, test_folder(), modes[i], &fd), ERR_IO);
+    assert_int_equal(fd, -1);
 }
 
 TEST(reserved_space_does_not_change_the_size)
