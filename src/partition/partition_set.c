@@ -228,6 +228,26 @@ static struct set_folder *choose_folder(struct partition_set *set, const char *n
     return chosen;
 }
 
+/* Which folder's checkpoint tells of records, while the partition's own folder is nowhere? Not by us: who
+ * deletes a log forgets its checkpoints. NULL: none. */
+static struct set_folder *folder_that_lost(struct partition_set *set, const char *topic,
+                                           int32_t index)
+{
+    for (unsigned i = 0; i < set->folder_count; i++) {
+        struct set_folder *folder = &set->folders[i];
+        int64_t offset = 0;
+        if (!data_dir_checkpoint(folder->dir, CHECKPOINT_RECOVERY_POINT, topic, index, &offset) ||
+            offset <= 0)
+            continue;
+        trace(TRACE_ERROR, "partition",
+              "%s: the folder of %s-%" PRId32 " is gone, but was on disk up to offset %" PRId64
+              ": its records are lost, and it begins anew",
+              data_dir_path(folder->dir), topic, index, offset);
+        return folder;
+    }
+    return NULL;
+}
+
 int partition_set_add(struct partition_set *set, const char *topic, int32_t index,
                       const struct uuid *topic_id, const struct topic_settings *settings,
                       const struct partition_role *role)
@@ -242,6 +262,11 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
     int err = map_get(&set->partitions, &key, sizeof key) == NULL ? 0 : ERR_EXISTS;
     bool is_new = false;
     struct set_folder *folder = err == 0 ? choose_folder(set, name, &is_new) : NULL;
+    /* While a predecessor is leaving, the checkpoints are still its own. */
+    if (is_new && map_get(&set->names, name, strlen(name)) == NULL) {
+        struct set_folder *lost = folder_that_lost(set, topic, index);
+        if (lost != NULL && !atomic_load(&lost->has_failed)) folder = lost;
+    }
     if (err == 0)
         err = partition_create(&partition, &folder->owner, set->options.disk, set->options.clock,
                                folder->dir, topic, index, topic_id, settings, role);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "trace.h"
 
 static struct data_dir *told_of;
 
@@ -521,6 +522,43 @@ TEST(a_folder_that_fails_takes_its_partitions_with_it_and_no_others)
     struct data_dir *failed = fixture.dirs[1];
     end_of_failure(&fixture);
     assert_ptr_equal(told_of, failed);
+}
+
+static void count_losses(void *context, const char *line)
+{
+    if (strstr(line, "the folder of topic-0 is gone") != NULL) ++*(int *)context;
+}
+
+TEST(a_partition_whose_folder_is_gone_does_not_come_back_empty_without_a_word)
+{
+    struct set_fixture fixture;
+    int losses = 0;
+    set_fixture_open(&fixture, "gone");
+    assert_int_equal(
+        data_dir_set_checkpoint(fixture.dirs[1], CHECKPOINT_RECOVERY_POINT, "topic", 0, 5), 0);
+    set_fixture_close(&fixture);
+
+    trace_set_sink(count_losses, &losses);
+    set_fixture_start(&fixture);
+    add(&fixture, 0);
+    assert_int_equal(losses, 1);
+    set_fixture_close(&fixture);
+    assert_true(
+        folder_exists(&fixture, 1, 0)); /* Where the checkpoint is, which is of no use now. */
+
+    /* Once is enough; and a topic that is deleted and made again has lost nothing. */
+    static const struct uuid second_id = { { 7, 7 } };
+    set_fixture_start(&fixture);
+    add(&fixture, 0);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    assert_int_equal(
+        data_dir_set_checkpoint(fixture.dirs[1], CHECKPOINT_RECOVERY_POINT, "topic", 0, 5), 0);
+    partition_set_remove(fixture.set, &topic_id, 0);
+    add_of(&fixture, &second_id, 0);
+    set_fixture_close(&fixture);
+    trace_set_sink(NULL, NULL);
+    assert_int_equal(losses, 1);
 }
 
 TEST(a_partition_that_is_in_two_folders_is_refused)
