@@ -349,6 +349,8 @@ static int get_ready(struct run *run)
     if (log->producers_are_stale)
         err = run->may_block ? log_reload_producers(log, log->end_offset, &snapshot) : ERR_NEEDS_IO;
     if (err == 0) err = run_prepare(run);
+    if (err == 0 && log->tail_is_unchecked)
+        err = run->may_block ? log_check_tail(log) : ERR_NEEDS_IO;
     if (err == 0) err = segment_load_first_timestamp(log_active(log), run->may_block);
     if (err != 0 && err != ERR_NEEDS_IO && err != ERR_NO_MEMORY && err != ERR_NO_SPACE)
         err = log_fail(log, err, "preparing to append");
@@ -387,6 +389,24 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
     return err;
 }
 
+int log_check_tail(struct partition_log *log)
+{
+    struct segment *active = log_active(log);
+    int64_t end_offset = log->data_end;
+    int err = active->size == 0 ? 0 : segment_find_end(active, active->size, &end_offset);
+
+    if (err == 0 && end_offset != log->data_end) err = ERR_CORRUPT_MESSAGE;
+    if (err == 0) log->tail_is_unchecked = false;
+    if (err == ERR_CORRUPT_MESSAGE)
+        trace(
+            TRACE_ERROR, "storage",
+            "%s/%020" PRId64 ".log does not end with offset %" PRId64
+            ", as it did when it was left in order: nothing is appended to it until a restart has "
+            "recovered it",
+            log->folder, active->base_offset, log->data_end - 1);
+    return err;
+}
+
 /* Ends the active segment: its indexes are complete, and the producers of its end are remembered. */
 static int finish_segment(struct partition_log *log, struct segment *active, int64_t base_offset)
 {
@@ -407,6 +427,7 @@ int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
     bool was_empty = active->size == 0;
 
     int err = log_reserve_segment(log);
+    if (err == 0 && log->tail_is_unchecked) err = log_check_tail(log);
     if (err == 0 && was_empty && active->base_offset == base_offset) return 0;
     if (err == 0 && !was_empty) err = finish_segment(log, active, base_offset);
     if (err == 0) err = segment_create(&created, log->shared, base_offset, now_ms);

@@ -35,7 +35,8 @@ struct partition_log {
     /* The writer's. */
     struct producer_history *producers;
     int64_t producer_expiration_ms;
-    int64_t data_end; /* Behind the last batch; lower than the end after a cut into a gap. */
+    int64_t data_end;       /* Behind the last batch; lower than the end after a cut into a gap. */
+    bool tail_is_unchecked; /* A clean start has not read it. */
     bool producers_are_stale; /* They know of batches that were not written: read them again. */
     struct ended_transactions replayed; /* Takes the place of `ended` when a replay is done. */
     int64_t
@@ -97,6 +98,11 @@ int log_fail(struct partition_log *log, int err, const char *doing);
 
 /* Room for one more segment in the list. */
 int log_reserve_segment(struct partition_log *log);
+
+/* Does the log end where it was left? What is written behind damage could never be read, and the next
+ * recovery would cut it off. Before the first change after a clean start. ERR_CORRUPT_MESSAGE: no. Writer.
+ * Blocks. */
+int log_check_tail(struct partition_log *log);
 
 /* Closes the active segment and goes on in a new one at `base_offset`. Writer. Blocks. */
 int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms);

@@ -355,6 +355,7 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
         }
     }
     log->end_offset = log->data_end = log->flushed_offset = recovering->next_offset;
+    log->tail_is_unchecked = is_clean && log_active(log)->size > 0;
     /* What lies above the last checkpoint is on disk now, but perhaps not the names that lead to it: the
      * first flush sees to that. A log without data may never have been flushed. */
     bool is_above = !is_clean && log->end_offset > log->recovery_point;

@@ -213,12 +213,15 @@ static int find_end(const struct segment_view *view, int fd, int64_t *end_offset
     int64_t position;
 
     int err = view->size > 0 ? index_find(view, INT64_MAX, INT64_MAX, &entry) : 0;
-    if (err != 0) return err;
+    if (err == ERR_CORRUPT_MESSAGE) entry.position = 0; /* All of it, then. */
+    if (err != 0 && err != ERR_CORRUPT_MESSAGE) return err;
     *end_offset = view->segment->base_offset;
     batch_scan_init(&scan, view->segment->folder->fs, fd, entry.position, view->size, true);
     if (entry.position > 0 && check_entry(&scan, &entry) != 0) scan.position = 0;
-    while ((err = batch_scan_next(&scan, &batch, &position)) == 0)
+    while ((err = batch_scan_next(&scan, &batch, &position)) == 0) {
+        if (batch.base_offset < *end_offset) return ERR_CORRUPT_MESSAGE;
         *end_offset = record_batch_last_offset(&batch) + 1;
+    }
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -89,6 +90,40 @@ TEST(a_log_closed_without_checkpoint_is_looked_at_in_spite_of_a_clean_marker)
     fixture_reopen(&fixture);
     assert_int_equal(end_offset(), 6);
     fixture_close(&fixture);
+}
+
+TEST(behind_damage_that_a_clean_start_has_not_seen_nothing_is_appended)
+{
+    for (int damage = 0; damage < 3; damage++) {
+        fixture_start(&fixture);
+        fixture_append_many(&fixture, 5, 100);
+        fixture_stop(&fixture);
+        struct buffer data;
+        buffer_init(&data);
+        fixture_load_file(&fixture, FIRST_LOG, &data);
+        if (damage == 0) buffer_put(&data, "garbage", 7);
+        size_t batch_bytes = data.length / 5;
+        uint8_t last[1000];
+        assert_true(batch_bytes <= sizeof last);
+        memcpy(last, data.data + 4 * batch_bytes, batch_bytes);
+        if (damage == 1) buffer_put(&data, last, batch_bytes); /* Once more. */
+        fixture_save_file(&fixture, FIRST_LOG, data.data, data.length - (damage == 2 ? 1 : 0));
+        buffer_close(&data);
+        fixture_reopen(&fixture);
+        assert_true(data_dir_was_clean(fixture.dir));
+        assert_int_equal(end_offset(), 5);
+        assert_int_equal(fixture_append_as(&fixture, &(struct batch_spec){ .value_bytes = 9 }, 0),
+                         ERR_KAFKA_STORAGE_ERROR);
+        /* It says so, and the next start looks. */
+        fixture_kill(&fixture);
+        assert_int_equal(end_offset(), damage == 2 ? 4 : 5);
+        assert_int_equal(fixture_append_as(&fixture, &(struct batch_spec){ .value_bytes = 9 }, 0),
+                         0);
+        fixture_kill(&fixture);
+        assert_int_equal(end_offset(), damage == 2 ? 5 : 6);
+        assert_int_equal(fixture.recovery.cut_bytes, 0);
+        fixture_close(&fixture);
+    }
 }
 
 /* ---- after a kill */
