@@ -18,6 +18,7 @@
 #include "disk_pool.h"
 #include "error.h"
 #include "fetch_session.h"
+#include "machine.h"
 #include "metadata_watch.h"
 #include "net.h"
 #include "stop_signals.h"
@@ -70,6 +71,14 @@ static void raise_descriptor_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int32_t most_connections(const struct config *config)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config->max_connections;
+    int32_t most = machine_connections(limit.rlim_cur, file_cache_default_limit());
+    return most < config->max_connections ? most : config->max_connections;
+}
+
 static int open_dirs(struct broker *broker)
 {
     const struct config *config = broker->config;
@@ -105,7 +114,7 @@ static int open_net(struct broker *broker)
         .max_frame_bytes = config->socket_request_max_bytes,
         .memory_bytes = (uint64_t)config->queued_max_request_bytes,
         .idle_ms = config->connections_max_idle_ms,
-        .max_connections = config->max_connections,
+        .max_connections = most_connections(config),
         .max_connections_per_ip = config->max_connections_per_ip,
         .sendfile_from_bytes = (size_t)config->sendfile_from_bytes,
         .send_buffer_bytes = config->socket_send_buffer_bytes,

@@ -253,7 +253,7 @@
     TOPIC_DEFAULT("log.segment.delete.delay.ms", LONG, "60000", "0..", "file.delete.delay.ms", 1) \
     NO_EFFECT("max.connection.creation.rate", INT, "2147483647", "0..") \
     SERVED("max.connections", INT, "2147483647", "0..", max_connections, \
-        "Connections at one time.") \
+        "Connections at one time; fewer where the limit of descriptors, less what the logs need, is lower.") \
     SERVED("max.connections.per.ip", INT, "2147483647", "0..", max_connections_per_ip, \
         "Connections from one address at one time.") \
     NO_EFFECT("max.connections.per.ip.overrides", STRING, "", "") \

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Loops, locks, checkpoints, compaction, what is read and written for a moment. */
+#define OTHER_DESCRIPTORS 64
+
 #define MIB (INT64_C(1) << 20)
 
 /* The text of a small file; false if there is none. */
@@ -124,4 +127,12 @@ int64_t machine_unsynced_bytes(const struct machine *machine)
     int64_t bytes = memory / 8;
     if (bytes < 64 * MIB) bytes = 64 * MIB;
     return bytes > 8192 * MIB ? 8192 * MIB : bytes;
+}
+
+int32_t machine_connections(uint64_t descriptors, uint64_t files)
+{
+    uint64_t others = files + OTHER_DESCRIPTORS;
+    uint64_t room = descriptors > others ? descriptors - others : 0;
+    if (room < descriptors / 4) room = descriptors / 4; /* Hardly enough for either. */
+    return room > INT32_MAX ? INT32_MAX : (int32_t)room;
 }

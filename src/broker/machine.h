@@ -24,4 +24,8 @@ int64_t machine_request_bytes(const struct machine *machine);
 /* Written data that is not synced yet: below what makes the kernel hold writers back. */
 int64_t machine_unsynced_bytes(const struct machine *machine);
 
+/* How many connections a process with this limit of descriptors may have beside `files` of its logs: a
+ * partition that finds none left when it opens stays closed. */
+int32_t machine_connections(uint64_t descriptors, uint64_t files);
+
 #endif

@@ -117,3 +117,12 @@ TEST(what_may_be_unsynced_follows_the_memory)
         assert_int_equal(machine_unsynced_bytes(&machine), expected[i][1] * MIB);
     }
 }
+
+TEST(connections_leave_the_logs_their_descriptors)
+{
+    assert_int_equal(machine_connections(1048576, 32768), 1048576 - 32768 - 64);
+    assert_int_equal(machine_connections(1024, 512), 448);
+    assert_int_equal(machine_connections(256, 128), 64);
+    assert_int_equal(machine_connections(64, 64), 16);
+    assert_int_equal(machine_connections(UINT64_MAX, 32768), INT32_MAX);
+}
