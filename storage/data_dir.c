@@ -58,6 +58,7 @@ struct data_dir {
     atomic_bool is_full;
 
     pthread_mutex_t sweep_lock;
+    atomic_bool sweeps_no_more;
     pthread_mutex_t write_lock; /* One writer of checkpoint files. Before `lock`. */
     pthread_mutex_t lock;       /* For these. */
     struct map partitions;      /* Of struct partition_offsets, by name and number. */
@@ -494,6 +495,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     opened->lock_fd = -1;
     pthread_mutex_init(&opened->write_lock, NULL);
     pthread_mutex_init(&opened->sweep_lock, NULL);
+    atomic_init(&opened->sweeps_no_more, false);
     pthread_mutex_init(&opened->lock, NULL);
     map_init(&opened->partitions);
     opened->path = mem_strdup(path);
@@ -713,6 +715,7 @@ static int sweep_folder(void *context, const char *folder, struct str topic, int
     (void)topic;
     (void)partition;
     if (!is_deleted) return 0;
+    if (atomic_load(&dir->sweeps_no_more)) return ERR_CANCELED;
     int err = fs_path(path, "%s/%s", dir->path, folder);
     return err != 0 ? err : fs_remove_tree(dir->fs, path);
 }
@@ -722,7 +725,12 @@ int data_dir_sweep_deleted(struct data_dir *dir)
     pthread_mutex_lock(&dir->sweep_lock);
     int err = data_dir_list(dir, sweep_folder, dir);
     pthread_mutex_unlock(&dir->sweep_lock);
-    return err;
+    return err == ERR_CANCELED ? 0 : err;
+}
+
+void data_dir_stop_sweeping(struct data_dir *dir)
+{
+    atomic_store(&dir->sweeps_no_more, true);
 }
 
 /* `<topic>-<partition>.<uuid in hex><suffix>`, the topic cut so that the name has at most 255 bytes. */

@@ -129,6 +129,9 @@ int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition)
  * other. Blocks. */
 int data_dir_sweep_deleted(struct data_dir *dir);
 
+/* A stop does not wait for thousands of folders: what is left of them is for the next start. Any thread. */
+void data_dir_stop_sweeping(struct data_dir *dir);
+
 /* The budget of space that all logs together may reserve ahead: 1 % of the disk (DESIGN 4.2). False:
  * it is spent. Any thread. */
 bool data_dir_take_reserve(struct data_dir *dir, int64_t bytes);

@@ -123,8 +123,10 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
 
 void partition_set_announce_stop(struct partition_set *set)
 {
-    for (unsigned i = 0; set != NULL && i < set->folder_count; i++)
+    for (unsigned i = 0; set != NULL && i < set->folder_count; i++) {
         atomic_store(&set->folders[i].owner.is_stopping, true);
+        data_dir_stop_sweeping(set->folders[i].dir);
+    }
     /* No timer will begin the flush that an acknowledgement may wait for. */
     if (set != NULL) housekeeping_flush_all(set);
 }

@@ -266,6 +266,27 @@ TEST(a_topic_that_is_made_again_waits_until_the_old_one_has_left_its_folder)
     assert_int_equal(count_folders(&fixture), 1); /* Nothing put aside. */
 }
 
+TEST(a_stop_leaves_what_is_still_to_be_swept_to_the_next_start)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "later");
+    add(&fixture, 0);
+    set_fixture_close(&fixture);
+
+    set_fixture_start(&fixture);
+    partition_set_give_up(fixture.set, "topic", 0, &topic_id);
+    partition_set_announce_stop(fixture.set);
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    assert_false(folder_exists(&fixture, 0, 0) || folder_exists(&fixture, 1, 0));
+    assert_int_equal(count_folders(&fixture), 1);
+
+    set_fixture_start(&fixture);
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    assert_int_equal(count_folders(&fixture), 0);
+}
+
 TEST(what_a_crash_left_of_a_deleted_topic_is_swept)
 {
     static const struct uuid other_id = { { 7, 7 } };
