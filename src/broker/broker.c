@@ -21,6 +21,7 @@
 #include "machine.h"
 #include "metadata_watch.h"
 #include "net.h"
+#include "run_time_settings.h"
 #include "stop_signals.h"
 #include "trace.h"
 
@@ -209,6 +210,18 @@ static int open_partitions(struct broker *broker)
 
 static void metadata_is_ready(struct metadata_watch *watch);
 
+static void settings_changed(struct metadata_watch *watch, const struct meta_view *view)
+{
+    struct broker *broker = LIST_OWNER(watch, struct broker, watch);
+    struct run_time_settings settings = {
+        .config = config_rows_config(broker->rows),
+        .node_id = broker->config->node_id,
+        .net = broker->net,
+        .partitions = broker->partitions,
+    };
+    run_time_settings_apply(&settings, view);
+}
+
 static int open_meta(struct broker *broker)
 {
     const struct config *config = broker->config;
@@ -218,6 +231,7 @@ static int open_meta(struct broker *broker)
     broker->watch.topic_default_count = broker->topic_default_count;
     broker->watch.loop = broker->loop;
     broker->watch.ready = metadata_is_ready;
+    broker->watch.settings_changed = settings_changed;
     metadata_watch_init(&broker->watch);
 
     struct meta_quorum_options options = {

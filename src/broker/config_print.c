@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "config_rows.h"
 #include "setting.h"
 #include "topic_settings.h"
 
@@ -114,6 +115,22 @@ static void print_topic_defaults(FILE *out)
     }
 }
 
+static void print_dynamic(FILE *out)
+{
+    const struct setting *setting;
+    fputs(
+        "\n## At run time\n\n"
+        "Clients can change these (IncrementalAlterConfigs), for one broker or for all. What is "
+        "set "
+        "so counts\n"
+        "at once, is kept in the metadata, and wins over what is said at the start: first what one "
+        "broker\n"
+        "has, then what all have.\n\n",
+        out);
+    for (unsigned i = 0; (setting = setting_at(i)) != NULL; i++)
+        if (config_rows_is_dynamic(setting)) fprintf(out, "- `%s`\n", setting->name);
+}
+
 static void print_refused(FILE *out)
 {
     const struct setting *setting;
@@ -162,6 +179,7 @@ void config_print_table(FILE *out)
           out);
     print_served(out);
     print_topic_defaults(out);
+    print_dynamic(out);
     print_refused(out);
     print_without_effect(out);
 }

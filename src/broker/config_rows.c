@@ -8,7 +8,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "error.h"
-#include "setting.h"
+#include "run_time_settings.h"
 #include "topic_settings.h"
 
 struct config_rows {
@@ -105,10 +105,10 @@ static enum config_type type_of(enum setting_type type)
 }
 
 /* Kafka changes these at run time too, but for those that give a time in hours or minutes. */
-static bool is_dynamic(const struct setting *setting)
+bool config_rows_is_dynamic(const struct setting *setting)
 {
-    return setting->kind == SETTING_TOPIC_DEFAULT && setting->unit == 1 &&
-           strcmp(setting->name, "log.flush.scheduler.interval.ms") != 0;
+    if (setting->kind != SETTING_TOPIC_DEFAULT) return run_time_settings_has(setting->name);
+    return setting->unit == 1 && strcmp(setting->name, "log.flush.scheduler.interval.ms") != 0;
 }
 
 static const char *documentation(struct arena *arena, const struct setting *setting)
@@ -147,7 +147,7 @@ static int fill_row(struct config_rows *rows, const struct config *config,
         .said = said_value(config, setting->name),
         .default_value = setting->default_value,
         .documentation = documentation(&rows->arena, setting),
-        .is_dynamic = is_dynamic(setting),
+        .is_dynamic = config_rows_is_dynamic(setting),
     };
     row->value = row->said != NULL ? row->said : row->default_value;
     bool is_computed = computed_value(&rows->arena, config, endpoints, setting->name, &row->value);
@@ -168,6 +168,11 @@ static int check(const struct broker_config *config, const struct broker_config_
     memcpy(text, value.data, (size_t)value.length);
     text[value.length] = '\0';
     if (setting_check(setting, text, &number, why, why_size) != 0) return ERR_INVALID_REQUEST;
+    if (setting->kind != SETTING_TOPIC_DEFAULT) {
+        if (run_time_settings_takes(row->name, text)) return 0;
+        snprintf(why, why_size, "%s must be above 0", row->name);
+        return ERR_INVALID_REQUEST;
+    }
     if (strcmp(setting->topic_setting, "retention.ms") == 0 && number == 0) {
         snprintf(why, why_size, "%s cannot be 0; -1 means no limit", row->name);
         return ERR_INVALID_REQUEST;

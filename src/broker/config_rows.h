@@ -7,6 +7,7 @@
 #include "broker_config.h"
 #include "config.h"
 #include "meta_view.h"
+#include "setting.h"
 
 struct config_rows;
 
@@ -15,6 +16,9 @@ struct config_rows;
 int config_rows_open(struct config_rows **rows, const struct config *config,
                      const struct meta_endpoint *endpoints);
 void config_rows_close(struct config_rows *rows); /* NULL is fine. */
+
+/* Can it be changed at run time? */
+bool config_rows_is_dynamic(const struct setting *setting);
 
 const struct broker_config *config_rows_config(const struct config_rows *rows);
 

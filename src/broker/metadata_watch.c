@@ -84,6 +84,7 @@ static void settings_changed(struct meta_watcher *watcher, struct meta_view *vie
     struct metadata_watch *watch = LIST_OWNER(watcher, struct metadata_watch, watcher);
     struct meta_topic_cursor cursor = { 0, 0 };
     const struct meta_topic *topic;
+    watch->settings_changed(watch, view);
     while ((topic = meta_view_next_topic(view, &cursor)) != NULL) {
         struct topic_settings settings;
         resolve(watch, view, topic, &settings);

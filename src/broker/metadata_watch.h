@@ -17,6 +17,8 @@ struct metadata_watch {
     int32_t node_id;
     const struct meta_setting *topic_defaults;
     unsigned topic_default_count;
+    /* What was set on brokers at run time is this from now on. On the meta thread. */
+    void (*settings_changed)(struct metadata_watch *watch, const struct meta_view *view);
     struct loop *loop; /* Where `ready` is called. */
     void (*ready)(struct metadata_watch *watch);
     struct message message; /* The watch's: tells the loop. */

@@ -90,7 +90,8 @@ static bool acceptor_has_room(struct acceptor *acceptor)
     acceptor_watch(acceptor, false);
     if (rare_line_is_due(&acceptor->no_room, acceptor->loop, &count))
         trace(TRACE_WARN, "net", "%lld connections are open, the limit: others wait (%llu times)",
-              (long long)acceptor->net->limits.max_total, (unsigned long long)count);
+              (long long)connection_limits_max_total(&acceptor->net->limits),
+              (unsigned long long)count);
     return false;
 }
 

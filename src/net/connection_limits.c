@@ -30,6 +30,25 @@ void connection_limits_close(struct connection_limits *limits)
     pthread_mutex_destroy(&limits->lock);
 }
 
+/* Under the lock. */
+static bool limits_wake(struct connection_limits *limits)
+{
+    bool wakes = limits->is_awaited && limits->open < limits->max_total;
+    if (wakes) limits->is_awaited = false;
+    return wakes;
+}
+
+bool connection_limits_change(struct connection_limits *limits, int32_t max_total,
+                              int32_t max_per_address)
+{
+    pthread_mutex_lock(&limits->lock);
+    limits->max_total = max_total;
+    limits->max_per_address = max_per_address;
+    bool wakes = limits_wake(limits);
+    pthread_mutex_unlock(&limits->lock);
+    return wakes;
+}
+
 bool connection_limits_has_room(struct connection_limits *limits)
 {
     pthread_mutex_lock(&limits->lock);
@@ -90,10 +109,17 @@ bool connection_limits_leave(struct connection_limits *limits, struct address_co
     count->open--;
     limits->open--;
     limits_forget_empty(limits, count);
-    bool wakes = limits->is_awaited && limits->open < limits->max_total;
-    if (wakes) limits->is_awaited = false;
+    bool wakes = limits_wake(limits);
     pthread_mutex_unlock(&limits->lock);
     return wakes;
+}
+
+int64_t connection_limits_max_total(struct connection_limits *limits)
+{
+    pthread_mutex_lock(&limits->lock);
+    int64_t most = limits->max_total;
+    pthread_mutex_unlock(&limits->lock);
+    return most;
 }
 
 int64_t connection_limits_count(struct connection_limits *limits)

@@ -26,6 +26,10 @@ int connection_limits_open(struct connection_limits *limits, int32_t max_total,
                            int32_t max_per_address);
 void connection_limits_close(struct connection_limits *limits);
 
+/* Other limits from now on; who is there stays. True: there is room again and somebody waits for it. */
+bool connection_limits_change(struct connection_limits *limits, int32_t max_total,
+                              int32_t max_per_address);
+
 /* Is there room for one more in total? If not, connection_limits_leave() will tell. */
 bool connection_limits_has_room(struct connection_limits *limits);
 
@@ -37,6 +41,7 @@ int connection_limits_enter(struct connection_limits *limits, const struct in6_a
 /* True: there is room again and somebody waits for it. */
 bool connection_limits_leave(struct connection_limits *limits, struct address_count *count);
 
+int64_t connection_limits_max_total(struct connection_limits *limits);
 int64_t connection_limits_count(struct connection_limits *limits);
 
 #endif

@@ -109,6 +109,11 @@ static void net_stop_here(struct net_loop *net_loop, void *net)
     acceptor_stop(&((struct net *)net)->acceptor);
 }
 
+void net_set_max_connections(struct net *net, int32_t total, int32_t per_ip)
+{
+    if (connection_limits_change(&net->limits, total, per_ip)) acceptor_wake(&net->acceptor);
+}
+
 void net_stop_accepting(struct net *net)
 {
     net_loop_errand(net->loops[0], net_stop_here, net);

@@ -68,6 +68,9 @@ int net_start(struct net *net);
 /* Starts to accept connections. */
 void net_accept(struct net *net);
 
+/* Other limits from now on; connections that are there stay. Any thread, once net_start() was called. */
+void net_set_max_connections(struct net *net, int32_t total, int32_t per_ip);
+
 /* Stops accepting and closes the listening sockets. Returns when that is done. */
 void net_stop_accepting(struct net *net);
 

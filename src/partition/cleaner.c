@@ -24,7 +24,9 @@ struct cleaner {
     pthread_mutex_t lock; /* For these. After a partition's lock. */
     pthread_cond_t woken;
     bool is_woken;
+    int64_t backoff_ms;
     struct cleaner_rate rate;
+    unsigned pace; /* Changes with the two. */
 };
 
 /* ---- which log ---- */
@@ -104,7 +106,7 @@ int64_t cleaner_rate_spend(struct cleaner_rate *rate, int64_t bytes, int64_t now
     return (int64_t)wait_us;
 }
 
-/* Sleeps, unless there is an end. */
+/* Sleeps, unless there is an end or another pace. */
 static void sleep_us(struct cleaner *cleaner, int64_t wait_us)
 {
     struct timespec until;
@@ -116,7 +118,8 @@ static void sleep_us(struct cleaner *cleaner, int64_t wait_us)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&cleaner->lock);
-    while (!atomic_load(&cleaner->is_stopping) &&
+    unsigned pace = cleaner->pace;
+    while (!atomic_load(&cleaner->is_stopping) && cleaner->pace == pace &&
            pthread_cond_timedwait(&cleaner->woken, &cleaner->lock, &until) == 0)
         ;
     pthread_mutex_unlock(&cleaner->lock);
@@ -328,12 +331,26 @@ bool cleaner_clean_one(struct cleaner *cleaner, bool *has_compacted)
     return has_cleaned;
 }
 
+void cleaner_set_pace(struct cleaner *cleaner, int64_t backoff_ms, double bytes_per_second)
+{
+    if (cleaner == NULL) return;
+    pthread_mutex_lock(&cleaner->lock);
+    cleaner->backoff_ms = backoff_ms;
+    cleaner->rate.bytes_per_second = bytes_per_second;
+    cleaner->pace++;
+    pthread_cond_broadcast(&cleaner->woken);
+    pthread_mutex_unlock(&cleaner->lock);
+}
+
 /* ---- the threads ---- */
 
 static void await_work(struct cleaner *cleaner, bool has_compacted)
 {
     if (has_compacted) {
-        sleep_us(cleaner, cleaner->options.backoff_ms * 1000);
+        pthread_mutex_lock(&cleaner->lock);
+        int64_t backoff_ms = cleaner->backoff_ms;
+        pthread_mutex_unlock(&cleaner->lock);
+        sleep_us(cleaner, backoff_ms * 1000);
         return;
     }
     pthread_mutex_lock(&cleaner->lock);
@@ -383,6 +400,7 @@ int cleaner_open(struct cleaner **cleaner, const struct cleaner_options *options
     opened->options = *options;
     opened->clock = clock;
     opened->source = source;
+    opened->backoff_ms = options->backoff_ms;
     opened->rate = (struct cleaner_rate){ .bytes_per_second = options->bytes_per_second,
                                           .since_us = clock_monotonic_us(clock) };
     atomic_init(&opened->is_stopping, false);

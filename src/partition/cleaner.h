@@ -41,6 +41,9 @@ void cleaner_close(struct cleaner *cleaner);
 /* There is a compacted log, perhaps the first. Any thread. NULL is fine. */
 void cleaner_wake(struct cleaner *cleaner);
 
+/* How long it sleeps and how fast it reads and writes, from now on. Any thread. NULL is fine. */
+void cleaner_set_pace(struct cleaner *cleaner, int64_t backoff_ms, double bytes_per_second);
+
 /* Makes one pass over the dirtiest log. False: none is dirty enough; *has_compacted: there are logs that
  * could be. Blocks. */
 bool cleaner_clean_one(struct cleaner *cleaner, bool *has_compacted);

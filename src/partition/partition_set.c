@@ -376,3 +376,9 @@ void partition_set_sweep(struct partition_set *set)
                   data_dir_path(folder->dir), count, names);
     }
 }
+
+void partition_set_pace_cleaner(struct partition_set *set, int64_t backoff_ms,
+                                double bytes_per_second)
+{
+    cleaner_set_pace(set->cleaner, backoff_ms, bytes_per_second);
+}

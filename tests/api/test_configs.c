@@ -556,6 +556,25 @@ TEST(a_brokers_limit_counts_for_topics_without_one_at_once)
     client_close(client);
 }
 
+TEST(the_limit_of_connections_can_be_changed_at_run_time)
+{
+    struct test_broker broker;
+    test_broker_open(&broker, NULL);
+    struct test_client *client = client_open(broker.port);
+    const char *name = "max.connections.per.ip";
+    assert_int_equal(change_one(client, BROKER, ALL_BROKERS, name, SET, "1"), 0);
+    struct test_client *other = client_open(broker.port);
+    assert_broker_closes(other);
+    client_close(other);
+    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, SET, "2"), 0);
+    other = client_open(broker.port);
+    assert_int_equal(describe_error(other, BROKER, "1"), 0);
+    client_close(other);
+    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, SET, "-1"), 42);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
 TEST(what_a_broker_cannot_change_is_refused)
 {
     static const struct {

@@ -255,6 +255,44 @@ TEST(topics_grow_and_are_answered_each)
     node_stop(&node);
 }
 
+TEST(changes_of_settings_in_one_batch_all_count_and_are_told)
+{
+    struct node node;
+    struct meta_wanted_change changes[] = {
+        { STR_LITERAL("list"), META_SETTING_APPEND, STR_LITERAL("a"), "" },
+        { STR_LITERAL("list"), META_SETTING_APPEND, STR_LITERAL("b"), "" },
+        { STR_LITERAL("other"), META_SETTING_SET, STR_LITERAL("1"), NULL },
+    };
+    struct meta_alter_settings items[3];
+    struct meta_request request = { .kind = META_ALTER_SETTINGS,
+                                    .as.alter_settings = { items, 3, true } };
+    const char *path = node_path();
+    for (int i = 0; i < 3; i++)
+        items[i] = (struct meta_alter_settings){ .broker = META_EVERY_BROKER,
+                                                 .changes = &changes[i],
+                                                 .change_count = 1 };
+    node_start(&node, path);
+    node_ask(&node, &request);
+    assert_int_equal(request.err, 0);
+    assert_int_equal(node.settings_told, 0); /* It was only validated. */
+    request.as.alter_settings.validate_only = false;
+    node_ask(&node, &request);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(items[i].err, 0);
+    assert_true(node.settings_told > 0);
+    assert_int_equal(node.setting_count, 2);
+    node_stop(&node);
+
+    node_start(&node, path);
+    struct meta_view *view = meta_quorum_view(node.quorum);
+    const struct meta_broker_settings *all = meta_view_broker_settings(view, META_EVERY_BROKER);
+    assert_int_equal(all->count, 2);
+    assert_string_equal(all->settings[0].value, "a,b");
+    meta_view_unref(view);
+    assert_int_equal(node.settings_told, 1); /* Once, before the topics. */
+    node_stop(&node);
+}
+
 TEST(one_of_two_deletions_of_a_topic_finds_nothing)
 {
     struct node node;
