@@ -158,6 +158,17 @@ struct api_partition *api_find_partition(struct api_loop *loop, const struct uui
     return known;
 }
 
+int api_find_named(struct api_loop *loop, const struct meta_topic *topic, int32_t index,
+                   struct api_partition **partition)
+{
+    if (topic == NULL || index < 0 || (unsigned)index >= topic->partition_count)
+        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
+    struct api_partition *known = api_find_partition(loop, &topic->id, index);
+    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
+    *partition = known;
+    return 0;
+}
+
 const struct meta_endpoint *api_endpoint(const struct call *call, const struct meta_broker *broker)
 {
     const struct api_options *options = &call_loop(call)->api->options;

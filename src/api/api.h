@@ -104,6 +104,11 @@ int call_adopt_topic(struct call *call, struct meta_topic *topic);
 struct api_partition *api_find_partition(struct api_loop *loop, const struct uuid *topic_id,
                                          int32_t index);
 
+/* The same for a partition of a topic that a request names (NULL: there is none). 0,
+ * ERR_UNKNOWN_TOPIC_OR_PARTITION, or ERR_NOT_LEADER_OR_FOLLOWER: it is not here. */
+int api_find_named(struct api_loop *loop, const struct meta_topic *topic, int32_t index,
+                   struct api_partition **partition);
+
 /* Appends everything that produce calls put off: at the end of a burst, and before any other call that
  * must see it. */
 void api_flush_burst(struct api_loop *loop);

@@ -71,30 +71,26 @@ static void part_done(struct partition_trim *trim)
 /* ---- the request ---- */
 
 static int find_partition(struct api_loop *loop, struct str topic_name, int32_t index,
-                          struct partition **partition)
+                          struct api_partition **known)
 {
     const struct meta_topic *topic = meta_view_topic(loop->view, topic_name);
-    if (topic == NULL || index < 0 || (unsigned)index >= topic->partition_count)
-        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    if (api_topic_is_internal(topic->name)) return ERR_INVALID_TOPIC;
-    struct api_partition *known = api_find_partition(loop, &topic->id, index);
-    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
-    *partition = known->partition;
-    return 0;
+    int err = api_find_named(loop, topic, index, known);
+    bool exists = err != ERR_UNKNOWN_TOPIC_OR_PARTITION;
+    return exists && api_topic_is_internal(topic->name) ? ERR_INVALID_TOPIC : err;
 }
 
 static void start_part(struct trim_part *part, struct str topic,
                        const struct delete_records_request_partition *wanted)
 {
-    struct partition *partition = NULL;
+    struct api_partition *known = NULL;
     part->answer->partition_index = wanted->partition_index;
     part->answer->low_watermark = -1;
     part->trim.offset = wanted->offset;
     part->trim.done = part_done;
-    part->trim.err = find_partition(part->call->loop, topic, wanted->partition_index, &partition);
+    part->trim.err = find_partition(part->call->loop, topic, wanted->partition_index, &known);
     if (part->trim.err != 0) return;
     atomic_fetch_add(&part->call->open_count, 1);
-    partition_trim(partition, &part->trim);
+    partition_trim(known->partition, &part->trim);
 }
 
 /* Of a partition that is named again only the last one counts: notes it as the first, seen from behind. 0

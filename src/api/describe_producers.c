@@ -55,7 +55,6 @@ static void reply(struct message *message)
     for (unsigned i = 0; i < listing->part_count; i++) {
         struct producers_part *part = &listing->parts[i];
         int err = part->producers.err;
-        if (err != 0) part->answer->error_message = str_from(error_text(err));
         if (err == ERR_LIMIT)
             part->answer->error_message = STR_LITERAL("Too many producers for one answer: ask for "
                                                       "fewer partitions at once.");
@@ -80,29 +79,20 @@ static void part_done(struct partition_producers *producers)
     one_less(LIST_OWNER(producers, struct producers_part, producers)->call);
 }
 
-static int find_partition(struct api_loop *loop, struct str topic_name, int32_t index,
-                          struct partition **partition)
+static void start_part(struct producers_part *part, const struct meta_topic *topic, int32_t index)
 {
-    const struct meta_topic *topic = meta_view_topic(loop->view, topic_name);
-    if (topic == NULL || index < 0 || (unsigned)index >= topic->partition_count)
-        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    struct api_partition *known = api_find_partition(loop, &topic->id, index);
-    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
-    *partition = known->partition;
-    return 0;
-}
-
-static void start_part(struct producers_part *part, struct str topic, int32_t index)
-{
-    struct partition *partition = NULL;
+    struct api_partition *known = NULL;
     part->answer->partition_index = index;
     part->answer->error_message = STR_NULL;
+    /* Kafka says more than the code where the topic is not there, and only then. */
+    if (topic == NULL)
+        part->answer->error_message = str_from(error_text(ERR_UNKNOWN_TOPIC_OR_PARTITION));
     part->producers.left = &part->call->left;
     part->producers.done = part_done;
-    part->producers.err = find_partition(part->call->loop, topic, index, &partition);
+    part->producers.err = api_find_named(part->call->loop, topic, index, &known);
     if (part->producers.err != 0) return;
     atomic_fetch_add(&part->call->open_count, 1);
-    partition_list_producers(partition, &part->producers);
+    partition_list_producers(known->partition, &part->producers);
 }
 
 void handle_describe_producers(struct api_loop *loop, struct call *call,
@@ -132,6 +122,7 @@ void handle_describe_producers(struct api_loop *loop, struct call *call,
     atomic_init(&listing->left, PRODUCERS_IN_ANSWER);
     for (int32_t i = 0; i < request->topics.count; i++) {
         const struct describe_producers_request_topic *wanted = &request->topics.items[i];
+        const struct meta_topic *topic = meta_view_topic(loop->view, wanted->name);
         topics[i].name = wanted->name;
         topics[i].partitions.items = &answers[listing->part_count];
         topics[i].partitions.count = wanted->partition_indexes.count;
@@ -139,7 +130,7 @@ void handle_describe_producers(struct api_loop *loop, struct call *call,
             struct producers_part *part = &parts[listing->part_count];
             part->call = listing;
             part->answer = &answers[listing->part_count++];
-            start_part(part, wanted->name, wanted->partition_indexes.items[k]);
+            start_part(part, topic, wanted->partition_indexes.items[k]);
         }
     }
     one_less(listing);

@@ -112,14 +112,10 @@ static int find_part(struct lookup_call *lookups, const struct list_offsets_requ
     if (request->replica_id != -1 && request->replica_id != REPLICA_DEBUGGING)
         return ERR_TOPIC_AUTHORIZATION_FAILED; /* Followers are our own brokers only. */
     const struct meta_topic *topic = meta_view_topic(lookups->loop->view, topic_name);
-    if (topic == NULL || wanted->partition_index < 0 ||
-        (unsigned)wanted->partition_index >= topic->partition_count)
-        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    struct api_partition *known = api_find_partition(lookups->loop, &topic->id,
-                                                     wanted->partition_index);
-    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
-    *partition = partition_ref(known->partition);
-    return 0;
+    struct api_partition *known = NULL;
+    int err = api_find_named(lookups->loop, topic, wanted->partition_index, &known);
+    if (err == 0) *partition = partition_ref(known->partition);
+    return err;
 }
 
 /* Looks as far as memory reaches; true if the pool must go on. */

@@ -7,11 +7,9 @@ static int find_end(struct api_loop *loop, const struct meta_topic *topic,
                     const struct offset_for_leader_epoch_request_partition *wanted,
                     struct partition_epoch_end *end)
 {
-    if (topic == NULL || wanted->partition < 0 ||
-        (unsigned)wanted->partition >= topic->partition_count)
-        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    struct api_partition *known = api_find_partition(loop, &topic->id, wanted->partition);
-    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
+    struct api_partition *known = NULL;
+    int err = api_find_named(loop, topic, wanted->partition, &known);
+    if (err != 0) return err;
     end->epoch = wanted->leader_epoch;
     end->current_leader_epoch = wanted->current_leader_epoch;
     partition_find_epoch_end(known->partition, end);

@@ -406,3 +406,25 @@ TEST(each_epoch_ends_where_the_next_begins)
     assert_epoch_end(&fixture, -1, 3, ERR_NOT_LEADER_OR_FOLLOWER, -1, -1);
     fixture_close(&fixture);
 }
+
+TEST(a_log_is_measured_while_it_is_open)
+{
+    struct partition_fixture fixture;
+    int64_t size = -1, lag = -1;
+    size_t length;
+    fixture_open(&fixture);
+    assert_false(partition_measure(fixture.partition, &size, &lag));
+    assert_int_equal(size, -1);
+    fixture_serve(&fixture);
+    append_records(&fixture, 3);
+    assert_int_equal(read_from(&fixture, 0, &length), 0);
+    assert_true(partition_measure(fixture.partition, &size, &lag));
+    assert_int_equal(size, length);
+    assert_int_equal(lag, 0);
+    fixture.partition->high_watermark = 5; /* A follower that has heard of more than it has. */
+    assert_true(partition_measure(fixture.partition, &size, &lag));
+    assert_int_equal(lag, 2);
+    partition_fail(fixture.partition);
+    assert_false(partition_measure(fixture.partition, &size, &lag));
+    fixture_close(&fixture);
+}
