@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""librdkafka's admin client against a broker: topics created, listed, refused, deleted.
+"""librdkafka's admin client against a broker: topics created, listed, refused, grown, deleted.
 
     admin.py HOST:PORT
 """
@@ -8,8 +8,8 @@ import concurrent.futures
 import os
 import sys
 
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from broker import Checks, run_checks, wait_until
 
@@ -79,6 +79,29 @@ def main(bootstrap):
     got = create([NewTopic(prefix + "-elsewhere", 1, replica_assignment=[[4711]])])
     check.that("but not on brokers that do not exist",
                got == {prefix + "-elsewhere": KafkaError.INVALID_REPLICA_ASSIGNMENT}, got)
+
+    def grow(count, placement=None, **options):
+        partitions = NewPartitions(plain, count, placement) if placement else NewPartitions(plain, count)
+        return outcome(admin.create_partitions([partitions], operation_timeout=TIMEOUT, **options))[plain]
+
+    def partition_count():
+        return len(admin.list_topics(plain, timeout=TIMEOUT).topics[plain].partitions)
+
+    check.that("partitions are added", grow(3) is None)
+    wait_until(lambda: partition_count() == 3, TIMEOUT, "partitions to be told")
+    check.that("but not taken away", grow(2) == KafkaError.INVALID_PARTITIONS)
+    check.that("a dry run adds none", grow(9, validate_only=True) is None and partition_count() == 3)
+    check.that("they may be placed by hand", grow(4, [[broker_id]]) is None)
+    check.that("but all of them must be",
+               grow(6, [[broker_id]]) == KafkaError.INVALID_REPLICA_ASSIGNMENT)
+    if hasattr(admin, "describe_cluster"): # librdkafka 2.x
+        cluster = admin.describe_cluster(request_timeout=TIMEOUT).result(TIMEOUT)
+        check.that("the cluster is described",
+                   [node.id for node in cluster.nodes] == list(metadata.brokers), cluster.nodes)
+    if hasattr(admin, "delete_records"):
+        where = TopicPartition(plain, 0, 0)
+        deleted = admin.delete_records([where], request_timeout=TIMEOUT)[where].result(TIMEOUT)
+        check.that("records are deleted", deleted.low_watermark == 0, deleted.low_watermark)
 
     got = delete([plain, many, prefix + "-missing"])
     check.that("topics are deleted, and what is missing is told",

@@ -61,6 +61,22 @@ static bool delete_topic(struct world *world, const struct controller *controlle
     return true;
 }
 
+static bool grow_topic(struct world *world, const struct controller *controller,
+                       struct buffer *bytes)
+{
+    char name[32];
+    struct arena arena;
+    struct meta_command command = { .kind = META_PARTITIONS_ADDED };
+    topic_name(world, name);
+    struct meta_add_partitions wanted = { .name = str_from(name),
+                                          .count = 2 + (int32_t)world_below(world, 10) };
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    int err = controller_add_partitions(controller, &wanted, &arena, &command.as.partitions_added);
+    if (err == 0) meta_command_encode(&command, bytes);
+    arena_close(&arena);
+    return err == 0;
+}
+
 static void take_producer_ids(struct world *world, struct buffer *bytes)
 {
     struct meta_command command = {
@@ -104,9 +120,10 @@ static bool next_command(struct world *world, struct world_node *node, struct bu
         .default_replication_factor = 1,
     };
     if (introduce(world, &controller, bytes)) return true;
-    uint64_t kind = world_below(world, 10);
+    uint64_t kind = world_below(world, 12);
     if (kind < 5) return make_topic(world, &controller, bytes);
     if (kind < 8) return delete_topic(world, &controller, bytes);
+    if (kind < 10) return grow_topic(world, &controller, bytes);
     take_producer_ids(world, bytes);
     return true;
 }
