@@ -279,7 +279,8 @@ class Run:
         options = self.options
         subprocess.run([options.sluice, "topic", "create", self.topic, "-b", self.bootstrap,
                         "--partitions", str(options.partitions),
-                        "--config", "max.message.bytes=2097152", "--config", "retention.ms=-1"],
+                        "--config", "max.message.bytes=2097152", "--config", "retention.ms=-1",
+                        *[word for pair in options.config or [] for word in ("--config", pair)]],
                        check=True, stdout=subprocess.DEVNULL, timeout=60)
         began = time.monotonic()
         try:
@@ -306,6 +307,7 @@ def main():
     parser.add_argument("--sluiced", help="the broker to start, stop and kill")
     parser.add_argument("--broker", help="HOST:PORT of one that runs already")
     parser.add_argument("--set", action="append", help="NAME=VALUE for sluiced")
+    parser.add_argument("--config", action="append", help="NAME=VALUE for the topic")
     parser.add_argument("--records", type=int, default=20000)
     parser.add_argument("--big", type=int, help="how many of them of 1 MiB (a thousandth)")
     parser.add_argument("--full", action="store_true", help="a million records, a thousand of 1 MiB")
