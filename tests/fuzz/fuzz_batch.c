@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Record batches from a client or a disk: whatever the bytes are, checking and walking them must
- * end well, and a batch that was accepted must be one that a reader can read.
- */
+ * end well, and a batch that was accepted must be one that a reader can read, also after it was
+ * compressed anew. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch_builder.h"
+#include "batch_recompress.h"
+#include "compress.h"
 #include "error.h"
 #include "fuzz.h"
 #include "record_batch.h"
@@ -38,7 +40,30 @@ static int walk(const struct record_batch *batch, int32_t *count, int64_t *max_t
     return err;
 }
 
-/* The first byte: bit 0 mends length and CRC, so that the records are reached; bit 1 compacts. */
+/* Compresses a batch anew, which it must survive if it was accepted. */
+static void recompress(const struct record_batch *batch, enum codec codec, bool was_accepted,
+                       int32_t count)
+{
+    struct buffer out;
+    struct record_batch other;
+    int64_t max_timestamp = -1;
+    buffer_init(&out);
+    int err = batch_recompress(batch, codec, codec_default_level(codec), DECOMPRESSED_MAX,
+                               2 * DECOMPRESSED_MAX, &out);
+    fuzz_promise(err == 0 || !was_accepted, "an accepted batch can be compressed anew");
+    if (err == 0 && was_accepted) {
+        int32_t found = 0;
+        fuzz_promise(record_batch_read_header(&other, out.data, out.length) == 0 &&
+                         other.size == out.length && record_batch_crc_is_right(&other),
+                     "what comes out is a batch");
+        fuzz_promise(walk(&other, &found, &max_timestamp) == ERR_NOT_FOUND && found == count,
+                     "what comes out has the same records");
+    }
+    buffer_close(&out);
+}
+
+/* The first byte: bit 0 mends length and CRC, so that the records are reached; bit 1 compacts; the others
+ * choose a codec to compress with. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
     if (length < 1) return 0;
@@ -73,8 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
         fuzz_promise((batch.attributes & BATCH_LOG_APPEND_TIME) != 0 ||
                          max_timestamp == verdict.max_timestamp,
                      "the largest timestamp is the records'");
+        recompress(&batch, (enum codec)((choice >> 2) % 5), true, count);
     } else if (record_batch_read_header(&batch, copy, length) == 0 && batch.size <= length) {
         walk(&batch, &count, &max_timestamp);
+        recompress(&batch, (enum codec)((choice >> 2) % 5), false, count);
     }
     free(copy);
     return 0;
