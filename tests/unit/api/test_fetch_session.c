@@ -208,3 +208,66 @@ TEST(without_memory_there_is_no_session_or_it_is_given_up)
     assert_int_equal(fetch_sessions_count(fixture.sessions), 0);
     fetch_sessions_close(fixture.sessions);
 }
+
+/* ---- several loops ---- */
+
+#define THREADS 4
+#define ROUNDS  2000
+
+struct user {
+    struct fixture fixture; /* Its requests; the sessions are everybody's. */
+    const int32_t *ids;
+    pthread_t thread;
+    unsigned won;
+};
+
+/* Uses everybody's sessions at whatever epoch they may have, and opens and closes one of its own. */
+static void *use_sessions(void *context)
+{
+    struct user *user = context;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct fetch_request request = request_of(&user->fixture, round % 3, user->ids[round % 2],
+                                                  1 + round / 4);
+        struct fetch_session *session = NULL;
+        if (fetch_session_begin(user->fixture.sessions, &request, BY_IDS, &session) == 0 &&
+            session != NULL) {
+            fetch_session_unlock(session);
+            if (fetch_session_lock(session, request.session_epoch)) {
+                struct list *first = fetch_session_partitions(session)->next;
+                fetch_session_tell(session, LIST_OWNER(first, struct session_partition, node),
+                                   &user->fixture.answers[0], round % 2);
+                fetch_session_unlock(session);
+                user->won++;
+            }
+            fetch_session_unref(session);
+        }
+        if (round % 10 == 0)
+            fetch_sessions_remove(user->fixture.sessions, create(&user->fixture, 1 + round % 50));
+    }
+    return NULL;
+}
+
+TEST(sessions_are_used_by_several_loops_at_once)
+{
+    static struct user users[THREADS];
+    struct fixture fixture;
+    start(&fixture, 4, PLENTY);
+    int32_t ids[2] = { create(&fixture, 5), create(&fixture, 5) };
+    for (int i = 0; i < THREADS; i++) {
+        start(&users[i].fixture, 0, 0);
+        fetch_sessions_close(users[i].fixture.sessions);
+        users[i].fixture.sessions = fixture.sessions;
+        users[i].ids = ids;
+        users[i].won = 0;
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&users[i].thread, NULL, use_sessions, &users[i]), 0);
+    unsigned won = 0;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(users[i].thread, NULL);
+        won += users[i].won;
+    }
+    assert_true(won > 0 && won <= ROUNDS); /* Each epoch is one request's. */
+    assert_int_equal(fetch_sessions_count(fixture.sessions), 2);
+    fetch_sessions_close(fixture.sessions);
+}
