@@ -61,6 +61,13 @@ static const char *changed_list(const char *before, const struct meta_setting_ch
     return out;
 }
 
+const char *meta_settings_list(const char *text, struct arena *arena)
+{
+    char *out = arena_calloc(arena, strlen(text) + 1, 1);
+    if (out != NULL) put_items(out, 0, text, NULL);
+    return out;
+}
+
 /* ---- settings ---- */
 
 static int compare_settings(const void *a, const void *b)

@@ -39,6 +39,9 @@ int meta_settings_apply(const struct meta_setting *before, unsigned before_count
                         const struct meta_settings_change *change, struct arena *arena,
                         struct meta_setting **after, unsigned *after_count);
 
+/* A list as it is told: each item once, no white around them. NULL: no memory. */
+const char *meta_settings_list(const char *text, struct arena *arena);
+
 /* ---- the settings of brokers, of all that have some ---- */
 
 struct meta_broker_settings_list; /* Counted by reference; never changed in place. */

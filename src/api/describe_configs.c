@@ -6,6 +6,7 @@
 #include "config_resource.h"
 #include "error.h"
 #include "handlers.h"
+#include "meta_settings.h"
 #include "topic_config.h"
 
 #define TOPIC_SETTINGS_MAX 64 /* More than there are. */
@@ -91,6 +92,12 @@ static void describe_setting(struct description *description, const struct meta_
     enum config_source source;
     unsigned count = 0;
     const char *value = topic_config_value(row, topic, &base, &source);
+    if (strcmp(row->type, "list") == 0)
+        value = meta_settings_list(value, &description->call->arena);
+    if (value == NULL) {
+        description->has_failed = true;
+        return;
+    }
     if (source == CONFIG_SOURCE_TOPIC)
         synonyms[count++] = (struct config_synonym){ row->name, value, source };
     if (row->broker_synonym != NULL)

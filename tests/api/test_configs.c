@@ -292,6 +292,7 @@ TEST(items_are_added_to_a_list_and_taken_from_it)
         { SUBTRACT, "other", "compact", FROM_TOPIC },
         { SUBTRACT, "compact", "", FROM_TOPIC },
         { DELETE, "ignored", "delete", FROM_DEFAULT },
+        { SET, " compact , delete,compact", "compact,delete", FROM_TOPIC },
     };
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);

@@ -9,7 +9,7 @@ import os
 import sys
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
 from broker import Checks, run_checks, wait_until
 
@@ -102,6 +102,26 @@ def main(bootstrap):
         where = TopicPartition(plain, 0, 0)
         deleted = admin.delete_records([where], request_timeout=TIMEOUT)[where].result(TIMEOUT)
         check.that("records are deleted", deleted.low_watermark == 0, deleted.low_watermark)
+
+    def resource(**settings):
+        return ConfigResource(ConfigResource.Type.TOPIC, many, set_config=settings)
+
+    def alter(changed):
+        return outcome(admin.alter_configs([changed]))[changed]
+
+    def described():
+        future, = admin.describe_configs([resource()]).values()
+        return future.result(TIMEOUT)
+
+    check.that("what a topic was created with is told", described()["retention.ms"].value == "1000000")
+    check.that("settings are changed", alter(resource(**{"retention.ms": "4242"})) is None)
+    wait_until(lambda: described()["retention.ms"].value == "4242", TIMEOUT, "the change to be told")
+    check.that("what was not named is gone", described()["cleanup.policy"].is_default)
+    check.that("a value that cannot be is refused",
+               alter(resource(**{"retention.ms": "soon"})) == KafkaError.INVALID_CONFIG)
+    broker = ConfigResource(ConfigResource.Type.BROKER, str(broker_id))
+    future, = admin.describe_configs([broker]).values()
+    check.that("the broker tells its settings", future.result(TIMEOUT)["log.dirs"].is_read_only)
 
     got = delete([plain, many, prefix + "-missing"])
     check.that("topics are deleted, and what is missing is told",

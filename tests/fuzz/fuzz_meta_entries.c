@@ -21,10 +21,22 @@ void fuzz_meta_command(struct buffer *payload)
     struct meta_command command;
     memset(&command, 0, sizeof command);
     static const enum meta_command_kind kinds[] = {
-        META_BOOTSTRAP,     META_REGISTER_BROKER,    META_TOPIC_CREATED,
-        META_TOPIC_DELETED, META_PRODUCER_IDS_TAKEN, META_PARTITIONS_ADDED,
+        META_BOOTSTRAP,
+        META_REGISTER_BROKER,
+        META_TOPIC_CREATED,
+        META_TOPIC_DELETED,
+        META_PRODUCER_IDS_TAKEN,
+        META_PARTITIONS_ADDED,
+        META_TOPIC_SETTINGS_CHANGED,
+        META_BROKER_SETTINGS_CHANGED,
     };
-    command.kind = kinds[chance_below(6)];
+    static const struct meta_setting_change changes[] = {
+        { "cleanup.policy", META_SETTING_APPEND, "compact", "delete" },
+        { "retention.ms", META_SETTING_SET, "1", NULL },
+        { "segment.ms", META_SETTING_DELETE, NULL, NULL },
+    };
+    const struct meta_settings_change change = { chance_below(2) == 0, changes, 3 };
+    command.kind = kinds[chance_below(8)];
     switch (command.kind) {
     case META_BOOTSTRAP: command.as.bootstrap.cluster_id = str_from("a cluster"); break;
     case META_REGISTER_BROKER:
@@ -50,6 +62,14 @@ void fuzz_meta_command(struct buffer *payload)
             .is_by_hand = chance_below(2) == 0,
             .partitions = partitions,
             .count = 2,
+        };
+        break;
+    case META_TOPIC_SETTINGS_CHANGED:
+        command.as.topic_settings_changed = (struct meta_topic_settings_changed){ id, change };
+        break;
+    case META_BROKER_SETTINGS_CHANGED:
+        command.as.broker_settings_changed = (struct meta_broker_settings_changed){
+            (int32_t)chance_below(3) - 1, change
         };
         break;
     case META_PRODUCER_IDS_TAKEN:
