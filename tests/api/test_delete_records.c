@@ -135,6 +135,7 @@ TEST(records_of_what_does_not_exist_cannot_be_deleted)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 2);
     assert_error(client, topic_name_new(), 0, 0, 3);
+    assert_error(client, STR_LITERAL(""), 0, 0, 3);
     assert_error(client, topic.name, 2, 0, 3);
     assert_error(client, topic.name, -1, 0, 3);
     client_close(client);
