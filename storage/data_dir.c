@@ -10,6 +10,7 @@
 #include "checkpoint.h"
 #include "data_dir.h"
 #include "error.h"
+#include "failure_mark.h"
 #include "map.h"
 #include "topic_settings.h"
 #include "trace.h"
@@ -586,7 +587,9 @@ int data_dir_probe(struct data_dir *dir)
 int data_dir_sync_all(struct data_dir *dir)
 {
     /* The descriptor is as old as our use of the folder: it hears of all failures since. */
-    return dir->fs->sync_all(dir->fs, dir->lock_fd);
+    int err = dir->fs->sync_all(dir->fs, dir->lock_fd);
+    if (err != 0) failure_mark_leave(dir->fs, dir->path);
+    return err;
 }
 
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
@@ -596,7 +599,9 @@ int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
 
     int length = snprintf(text, sizeof text, "{\"version\":0,\"brokerEpoch\":%" PRId64 "}",
                           broker_epoch);
-    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
+    int err = failure_mark_remove(dir->fs,
+                                  dir->path); /* Everything was written and synced again. */
+    if (err == 0) err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
     if (err == 0) err = fs_replace_file(dir->fs, path, text, (size_t)length);
     return err;
 }

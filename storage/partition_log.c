@@ -5,6 +5,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -52,10 +53,10 @@ int log_fail(struct partition_log *log, int err, const char *doing)
     bool is_first = log->failed == 0;
     if (is_first) log->failed = err;
     pthread_mutex_unlock(&log->lock);
-    if (is_first)
-        trace(TRACE_ERROR, "storage",
-              "%s: %s failed: %s; it is out of use until it is opened again", log->folder, doing,
-              error_text(err));
+    if (!is_first) return ERR_KAFKA_STORAGE_ERROR;
+    trace(TRACE_ERROR, "storage", "%s: %s failed: %s; it is out of use until it is opened again",
+          log->folder, doing, error_text(err));
+    failure_mark_leave(log->fs, data_dir_path(log->dir));
     return ERR_KAFKA_STORAGE_ERROR;
 }
 

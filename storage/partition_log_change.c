@@ -126,16 +126,6 @@ static int cut_active(struct partition_log *log, int64_t offset, int64_t positio
     return err != 0 ? err : sync_cut_indexes(active);
 }
 
-/* The recovery point is there now, and what a roll wrote is not on disk, but for its name. */
-static int sync_snapshot(const struct partition_log *log, int64_t offset)
-{
-    char path[PATH_MAX];
-
-    if (log->snapshot_offset != offset) return 0;
-    int err = segment_path(log->folder, offset, ".snapshot", path);
-    return err != 0 ? err : fs_sync_file(log->fs, path);
-}
-
 static int truncate_locked(struct partition_log *log, int64_t offset)
 {
     struct segment_view view;
@@ -164,7 +154,8 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err == ERR_NO_SPACE || err == ERR_NO_MEMORY) err = 0;
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) err = log_reload_after_cut(log, offset);
-    if (err == 0) err = sync_snapshot(log, data_end);
+    /* The recovery point is there now, and what a roll wrote is not on disk, but for its name. */
+    if (err == 0 && log->snapshot_offset == data_end) err = log_sync_snapshot(log, data_end);
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
 

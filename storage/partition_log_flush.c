@@ -260,10 +260,23 @@ static int put_snapshot(struct partition_log *log, int64_t offset, const struct 
     return err;
 }
 
+int log_sync_snapshot(struct partition_log *log, int64_t offset)
+{
+    char path[PATH_MAX];
+    int err = segment_path(log->folder, offset, ".snapshot", path);
+
+    return err != 0 ? err : fs_sync_file(log->fs, path);
+}
+
 int log_write_snapshot(struct partition_log *log, int64_t offset)
 {
     struct buffer snapshot;
 
+    pthread_mutex_lock(&log->lock);
+    bool is_there = log->snapshot_offset == offset;
+    pthread_mutex_unlock(&log->lock);
+    /* Torn while it is written again, it would be missing where the recovery point is. */
+    if (is_there) return 0;
     buffer_init(&snapshot);
     int err = producer_history_write(log->producers, &snapshot);
     if (err == 0) err = put_snapshot(log, offset, &snapshot, false);
@@ -296,11 +309,11 @@ static int note_snapshot(struct partition_log *log, int64_t offset)
     for (int i = 0; i + 1 < LOG_OLD_SNAPSHOTS; i++)
         old[i] = old[i + 1] == offset ? -1 : old[i + 1];
     old[LOG_OLD_SNAPSHOTS - 1] = log->snapshot_offset;
+    pthread_mutex_lock(&log->lock);
     log->snapshot_offset = offset;
+    pthread_mutex_unlock(&log->lock);
     return oldest == offset ? 0 : log_remove_old_snapshot(log, oldest);
 }
-
-/* ---- checkpoints */
 
 /* ---- checkpoints */
 
@@ -375,6 +388,15 @@ static int write_indexes(struct partition_log *log, int64_t base_offset, bool sy
     return err;
 }
 
+/* One that is there is of the same batches, but may come from a roll, which does not sync. */
+static int write_checkpoints_snapshot(struct partition_log *log,
+                                      const struct log_checkpoint *checkpoint, bool sync)
+{
+    if (log->snapshot_offset != checkpoint->offset)
+        return put_snapshot(log, checkpoint->offset, &checkpoint->producers, sync);
+    return sync ? log_sync_snapshot(log, checkpoint->offset) : 0;
+}
+
 /* Writes what is derived from the data, so that the data need not be read again. */
 static int write_derived(struct partition_log *log, const struct log_checkpoint *checkpoint,
                          bool sync)
@@ -382,7 +404,7 @@ static int write_derived(struct partition_log *log, const struct log_checkpoint 
     int err = write_indexes(log, checkpoint->segment_base, sync);
 
     if (err == 0) err = log_write_epochs(log);
-    if (err == 0) err = put_snapshot(log, checkpoint->offset, &checkpoint->producers, sync);
+    if (err == 0) err = write_checkpoints_snapshot(log, checkpoint, sync);
     if (err == 0) err = log_write_batches(log, &checkpoint->batches);
     if (err == 0 && sync) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0)

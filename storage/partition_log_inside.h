@@ -44,7 +44,9 @@ struct partition_log {
 
     pthread_mutex_t flush_lock;
     int64_t recovery_point;
-    int64_t snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. */
+    int64_t
+        snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. Read by the writer, so it
+                              * changes under both locks. */
     /* Of those before, which the data folder's checkpoint may still be at; -1. */
     int64_t old_snapshots[LOG_OLD_SNAPSHOTS];
     bool has_batches_file;
@@ -117,8 +119,9 @@ int log_trim(struct partition_log *log, struct segment *segment);
  * lock. */
 int log_write_epochs(struct partition_log *log);
 
-/* `<offset>.snapshot` of the producers, as they are now. Not synced. Writer. */
+/* `<offset>.snapshot` of the producers, as they are now, unless there is one. Not synced. Writer. */
 int log_write_snapshot(struct partition_log *log, int64_t offset);
+int log_sync_snapshot(struct partition_log *log, int64_t offset);
 
 /* Removes the snapshots of offsets below `from` and above `to`. */
 int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);

@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -447,6 +448,7 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
             err = is_new ? open_new(opened, options->cut_only_from)
                          : open_old(opened, options->cut_only_from, recovery);
     }
+    if (err == ERR_IO) failure_mark_leave(opened->fs, data_dir_path(opened->dir));
     if (err != 0 && opened != NULL) log_free(opened);
     if (err == 0) *log = opened;
     return err;

@@ -14,6 +14,7 @@
 #include "alloc.h"
 #include "batch_scan.h"
 #include "error.h"
+#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -23,6 +24,7 @@ struct recovering {
     struct partition_log *log;
     struct partition_log_recovery *recovery;
     int64_t cut_only_from;
+    bool writes_again;
     uint8_t *buffer;        /* For CRCs. */
     int64_t next_offset;    /* No batch may begin below it. */
     int64_t cleaned_offset; /* Below it a compaction may have left holes. */
@@ -310,7 +312,7 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     if (err == 0) err = complete_indexes(segment);
     segment->indexes_are_flushed = false;
     recovering->recovery->was_recovered |= segment->size > 0;
-    if (err == 0 && recovering->cut_only_from >= 0)
+    if (err == 0 && recovering->writes_again)
         err = write_again(recovering, segment, start, scan.end);
     if (err == 0 && (scan.is_bad || ends_early(recovering, index)))
         err = cut(recovering, index, &scan);
@@ -393,12 +395,15 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .log = log,
         .recovery = recovery,
         .cut_only_from = cut_only_from,
+        .writes_again = cut_only_from >= 0,
     };
     data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
                         &recovering.cleaned_offset);
     int64_t now_ms = clock_wall_ms(log->clock);
     int err = 0;
 
+    if (!recovering.writes_again)
+        err = failure_mark_look(log->fs, data_dir_path(log->dir), &recovering.writes_again);
     for (size_t i = 0; i < count && err == 0; i++) {
         struct segment *segment = NULL;
         bool are_good = false;

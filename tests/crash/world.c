@@ -323,6 +323,10 @@ static void end_life(struct world *world)
     bool has_failed = world->has_failed || fs_sim_has_failed(world->disk);
     enum ending ending = fs_sim_is_off(world->disk) || has_failed ? ENDS_WITHOUT_POWER
                                                                   : (enum ending)chance(world, 3);
+    /* What a failed sync left out is then in the page cache only. A disk that takes nothing any more is
+     * taken away: nothing can be left on it for the next life to know that it failed. */
+    bool outlives_failure = has_failed && !fs_sim_is_off(world->disk) &&
+                            !world->fault.keeps_failing && percent(world, 70);
 
     /* A write that failed may have left a part of an index. */
     for (int i = 0; i < world->partition_count && has_failed; i++) {
@@ -341,8 +345,8 @@ static void end_life(struct world *world)
                 fs_sim_open_files(world->disk));
         say(world, "stopped cleanly");
         if (percent(world, 50)) fs_sim_cut_power(world->disk);
-    } else if (ending == ENDS_KILLED) {
-        say(world, "killed");
+    } else if (ending == ENDS_KILLED || outlives_failure) {
+        say(world, "killed%s", has_failed ? " after a failure" : "");
         fs_sim_kill(world->disk);
     } else {
         say(world, "power cut%s", has_failed ? " after a failure" : "");

@@ -175,6 +175,33 @@ TEST(a_clean_start_of_a_log_whose_records_are_all_deleted_reads_nothing)
     power_close();
 }
 
+static void read_snapshot(char **data, size_t *length)
+{
+    assert_int_equal(
+        fs_read_file(power.fs, POWER_LOG "/00000000000000000005.snapshot", 1000, data, length), 0);
+}
+
+TEST(the_snapshot_at_the_recovery_point_outlives_a_roll_there)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        char *before = NULL, *after = NULL;
+        size_t length_before = 0, length_after = 0;
+        power_start(seed);
+        assert_int_equal(power_append(of_producer(0)), 0);
+        power_append_many(4);
+        power_checkpoint();
+        read_snapshot(&before, &length_before);
+        power_append_many(1); /* The next segment begins at 5. */
+        assert_true(power_has(POWER_LOG "/00000000000000000005.log"));
+        power_lose();
+        read_snapshot(&after, &length_after);
+        assert_int_equal(length_after, length_before);
+        assert_memory_equal(after, before, length_before);
+        mem_free(before);
+        mem_free(after);
+    }
+}
+
 TEST(the_snapshot_at_a_cut_is_on_disk_with_it)
 {
     for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {

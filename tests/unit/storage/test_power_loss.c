@@ -9,6 +9,31 @@
 #include "power_fixture.h"
 #include "runner.h"
 
+/* After a failed sync the page cache shows what the disk does not have. */
+TEST(what_a_failed_sync_left_out_is_written_again_before_more_is_acknowledged)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        power_start(seed);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        power_append_many(3);
+        fs_sim_fail(power.sim,
+                    &(struct fs_sim_fault){
+                        .calls = FS_SIM_SYNC, .suffix = ".log", .nth = 1, .error = ERR_IO });
+        assert_int_equal(partition_log_flush(power.log), ERR_KAFKA_STORAGE_ERROR);
+        fs_sim_fail(power.sim, NULL);
+        power_kill();
+        power_open();
+        power_append_many(1);
+        int64_t acknowledged = power_end();
+        assert_int_equal(partition_log_flush(power.log), 0);
+        power_lose();
+        power_open();
+        assert_int_equal(power_end(), acknowledged);
+        power_stop();
+        assert_false(power_has(POWER_FOLDER "/.sluice-write-failed"));
+    }
+}
+
 TEST(a_search_for_a_time_begins_where_the_log_does)
 {
     power_start(1);
