@@ -417,22 +417,43 @@ int data_dir_disown(struct data_dir *dir)
 
 /* ---- opening and closing */
 
-/* Makes the folder and those above it, each name durable. */
+/* The folder in which `path` lies. */
+static int parent_of(const char *path, char parent[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? fs_path(parent, ".")
+                         : fs_path(parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* Makes the folder and those above it. */
 static int make_folders(struct fs *fs, const char *path)
 {
     char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
 
-    int err = slash == NULL
-                  ? fs_path(parent, ".")
-                  : fs_path(parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    if (err == 0) err = fs->make_folder(fs, path);
+    int err = fs->make_folder(fs, path);
     if (err == ERR_EXISTS) return 0;
-    if (err == ERR_NOT_FOUND && slash != NULL && slash != path) {
-        err = make_folders(fs, parent);
-        if (err == 0) err = fs->make_folder(fs, path);
+    if (err != ERR_NOT_FOUND || strchr(path, '/') == NULL || path[1] == '\0') return err;
+    err = parent_of(path, parent);
+    if (err == 0) err = make_folders(fs, parent);
+    return err == 0 ? fs->make_folder(fs, path) : err;
+}
+
+/* Makes the folder's own name last, and those of the folders above it: some of them may be new, also of a
+ * life that ended before it came to this. What we may not look into is not of our making. */
+static int sync_names_above(struct fs *fs, const char *path)
+{
+    char name[PATH_MAX], parent[PATH_MAX];
+
+    int err = fs_path(name, "%s", path);
+    bool is_top = false;
+    while (err == 0 && !is_top) {
+        err = parent_of(name, parent);
+        if (err == 0) err = fs->sync_folder(fs, parent);
+        if (err == ERR_NOT_PERMITTED) err = 0;
+        is_top = strcmp(parent, "/") == 0 || strcmp(parent, ".") == 0;
+        if (err == 0) err = fs_path(name, "%s", parent);
     }
-    if (err == 0) err = fs->sync_folder(fs, parent);
     return err;
 }
 
@@ -509,6 +530,10 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     }
     if (err == 0) err = take_lock(opened, why, why_size);
     if (err == 0) err = read_identity(opened, why, why_size);
+    if (err == 0 && opened->identity.is_new) {
+        err = sync_names_above(fs, path);
+        if (err != 0) snprintf(why, why_size, "%s cannot be synced: %s", path, error_text(err));
+    }
     if (err == 0) err = read_clean_marker(opened, why, why_size);
     if (err == 0) err = read_checkpoints(opened, why, why_size);
     if (err == 0) err = find_reserve_limit(opened, why, why_size);

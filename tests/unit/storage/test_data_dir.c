@@ -9,6 +9,7 @@
 #include "data_dir.h"
 #include "error.h"
 #include "fs_fault.h"
+#include "fs_sim.h"
 #include "runner.h"
 
 static struct fs_fault disk;
@@ -66,6 +67,28 @@ TEST(a_new_folder_is_made_and_gets_an_identity)
     assert_string_equal(identity->cluster_id, "5L6g3nShT-eMCtK--X86sw");
     assert_true(uuid_equal(&identity->directory_id, &id));
     data_dir_close(dir);
+}
+
+TEST(a_folder_lasts_that_a_life_made_which_ended_before_it_said_so_to_the_disk)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct fs_sim_options options = { .seed = seed, .names = FS_SIM_NAMES_EACH };
+        struct fs_sim *sim = fs_sim_open(&options);
+        struct fs *fs = fs_sim_fs(sim);
+        assert_int_equal(fs->make_folder(fs, "/data"), 0);
+        assert_int_equal(fs->make_folder(fs, "/data/logs"), 0);
+        fs_sim_kill(sim);
+        fs_sim_restart(sim);
+        assert_int_equal(data_dir_open(&dir, fs, "/data/logs", why, sizeof why), 0);
+        assert_int_equal(data_dir_set_identity(dir, "cluster", 1), 0);
+        fs_sim_cut_power(sim);
+        data_dir_close(dir);
+        fs_sim_restart(sim);
+        assert_int_equal(data_dir_open(&dir, fs, "/data/logs", why, sizeof why), 0);
+        assert_false(data_dir_identity(dir)->is_new);
+        data_dir_close(dir);
+        fs_sim_close(sim);
+    }
 }
 
 TEST(folders_above_it_are_made_too)
