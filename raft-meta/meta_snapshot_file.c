@@ -146,6 +146,7 @@ int meta_snapshot_prune(struct fs *fs, const char *folder, unsigned kept)
     unsigned count = 0;
     if (kept > META_SNAPSHOTS_KEPT) kept = META_SNAPSHOTS_KEPT;
     int err = meta_snapshot_list(fs, folder, indexes, kept, &count);
-    struct pruning pruning = { fs, folder, count < kept ? 0 : indexes[kept - 1] };
-    return err == 0 ? fs->list(fs, folder, prune_one, &pruning) : err;
+    if (err != 0 || count < kept) return err;
+    struct pruning pruning = { fs, folder, count == 0 ? INT64_MAX : indexes[count - 1] };
+    return fs->list(fs, folder, prune_one, &pruning);
 }
