@@ -34,8 +34,9 @@ size_t file_cache_default_limit(void)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return FILES_MIN;
-    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / 2 > FILES_MAX) return FILES_MAX;
-    return limit.rlim_cur / 2 < FILES_MIN ? FILES_MIN : (size_t)limit.rlim_cur / 2;
+    rlim_t share = limit.rlim_cur / 5 * 2;
+    if (limit.rlim_cur == RLIM_INFINITY || share > FILES_MAX) return FILES_MAX;
+    return share < FILES_MIN ? FILES_MIN : (size_t)share;
 }
 
 int file_cache_open(struct file_cache **cache, struct fs *fs, size_t limit)

@@ -40,7 +40,7 @@ int file_cache_open(struct file_cache **cache, struct fs *fs, size_t limit);
 struct file_cache *file_cache_keep(struct file_cache *cache);
 void file_cache_release(struct file_cache *cache); /* NULL is fine. */
 
-/* How many files a process with this limit of descriptors should keep open for its logs: half of them,
+/* How many files a process with this limit of descriptors should keep open for its logs: two fifths of them,
  * as connections need some, too. */
 size_t file_cache_default_limit(void);
 

@@ -212,7 +212,8 @@ def allowed_connections(wanted):
     """What the limit on descriptors leaves for connections, here and in the broker."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return wanted if hard == resource.RLIM_INFINITY or hard >= wanted + 500 else min(wanted, 2000)
+    # The broker keeps two fifths for its logs.
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard * 3 // 5 - 200)
 
 
 def flood(address, count, sample):
