@@ -229,6 +229,29 @@ static void altered(struct meta_request *request)
     changes->reply(changes);
 }
 
+struct config_changes *config_changes_new(struct call *call, int32_t count, bool validate_only,
+                                          void (*reply)(struct config_changes *changes))
+{
+    struct config_changes *changes = call_alloc(call, 1, sizeof *changes);
+    if (changes == NULL) return NULL;
+    changes->call = call;
+    changes->count = (unsigned)count;
+    changes->validate_only = validate_only;
+    changes->reply = reply;
+    changes->items = call_alloc(call, changes->count + 1u, sizeof *changes->items);
+    return changes->items == NULL ? NULL : changes;
+}
+
+int config_change_init(struct config_change *item, struct call *call, int8_t resource_type,
+                       struct str resource_name, int32_t count)
+{
+    item->resource_type = resource_type;
+    item->resource_name = resource_name;
+    item->change_count = (unsigned)count;
+    item->changes = arena_calloc(&call->arena, item->change_count + 1u, sizeof *item->changes);
+    return item->changes == NULL ? ERR_NO_MEMORY : 0;
+}
+
 void config_changes_run(struct api_loop *loop, struct config_changes *changes)
 {
     struct call *call = changes->call;

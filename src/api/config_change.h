@@ -31,8 +31,15 @@ struct config_changes {
     struct config_change **asked; /* The item of each of `wanted`. */
 };
 
-/* Checks, asks the quorum for what is legal, and calls `reply` once, now or later, which ends the call.
- * All of it lives in the call's arena. */
+/* Room for `count` resources, in the call's arena like all of this. NULL: no memory, the call has ended. */
+struct config_changes *config_changes_new(struct call *call, int32_t count, bool validate_only,
+                                          void (*reply)(struct config_changes *changes));
+
+/* One of them, with room for `count` changes. 0 or ERR_NO_MEMORY. */
+int config_change_init(struct config_change *item, struct call *call, int8_t resource_type,
+                       struct str resource_name, int32_t count);
+
+/* Checks, asks the quorum for what is legal, and calls `reply` once, now or later, which ends the call. */
 void config_changes_run(struct api_loop *loop, struct config_changes *changes);
 
 #endif

@@ -26,11 +26,9 @@ static int convert(struct call *call,
                    const struct incremental_alter_configs_request_resource *resource,
                    struct config_change *item)
 {
-    item->resource_type = resource->resource_type;
-    item->resource_name = resource->resource_name;
-    item->change_count = (unsigned)resource->configs.count;
-    item->changes = arena_calloc(&call->arena, item->change_count + 1u, sizeof *item->changes);
-    if (item->changes == NULL) return ERR_NO_MEMORY;
+    int err = config_change_init(item, call, resource->resource_type, resource->resource_name,
+                                 resource->configs.count);
+    if (err != 0) return err;
     for (unsigned i = 0; i < item->change_count; i++) {
         const struct incremental_alter_configs_request_config *config = &resource->configs.items[i];
         item->changes[i].name = config->name;
@@ -48,14 +46,9 @@ void handle_incremental_alter_configs(struct api_loop *loop, struct call *call,
                                       struct incremental_alter_configs_request *request)
 {
     int err = 0;
-    struct config_changes *changes = call_alloc(call, 1, sizeof *changes);
+    struct config_changes *changes = config_changes_new(call, request->resources.count,
+                                                        request->validate_only, reply);
     if (changes == NULL) return;
-    changes->call = call;
-    changes->count = (unsigned)request->resources.count;
-    changes->validate_only = request->validate_only;
-    changes->reply = reply;
-    changes->items = call_alloc(call, changes->count + 1u, sizeof *changes->items);
-    if (changes->items == NULL) return;
     for (unsigned i = 0; err == 0 && i < changes->count; i++)
         err = convert(call, &request->resources.items[i], &changes->items[i]);
     if (err != 0)
