@@ -289,22 +289,28 @@ static int sync_meanwhile(struct fs *fs, int fd)
     return meanwhile.sync(fs, fd);
 }
 
+/* The append comes while the disk is at its next sync. */
+static void append_in_next_sync(struct partition_fixture *fixture, struct append *append)
+{
+    struct fs *fs = data_dir_fs(fixture->dir);
+    meanwhile.sync = fs->sync;
+    meanwhile.partition = fixture->partition;
+    meanwhile.append = append;
+    fs->sync = sync_meanwhile;
+}
+
 TEST(what_comes_while_a_flush_runs_is_flushed_by_the_next)
 {
     struct partition_fixture fixture;
     serve_warm(&fixture);
     struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
     partition_append(fixture.partition, first);
-    struct fs *fs = data_dir_fs(fixture.dir);
-    meanwhile.sync = fs->sync;
-    meanwhile.partition = fixture.partition;
-    meanwhile.append = second;
-    fs->sync = sync_meanwhile;
+    append_in_next_sync(&fixture, second);
 
     partition_flush_soon(fixture.partition);
     run_jobs(&fixture.pool);
 
-    fs->sync = meanwhile.sync;
+    data_dir_fs(fixture.dir)->sync = meanwhile.sync;
     assert_false(second->is_pending);
     assert_int_equal(partition_log_flushed_offset(fixture.partition->log), 3);
     assert_false(fixture.partition->flush_runs);
@@ -319,16 +325,12 @@ TEST(the_syncs_of_a_checkpoint_hold_up_no_append)
     serve_warm(&fixture);
     struct append *first = new_append(&fixture, "a", 1), *second = new_append(&fixture, "b", 1);
     partition_append(fixture.partition, first);
-    struct fs *fs = data_dir_fs(fixture.dir);
-    meanwhile.sync = fs->sync;
-    meanwhile.partition = fixture.partition;
-    meanwhile.append = second;
-    fs->sync = sync_meanwhile;
+    append_in_next_sync(&fixture, second);
 
     partition_checkpoint_soon(fixture.partition);
     run_jobs(&fixture.pool);
 
-    fs->sync = meanwhile.sync;
+    data_dir_fs(fixture.dir)->sync = meanwhile.sync;
     assert_null(meanwhile.append);
     assert_false(second->is_pending);
     assert_int_equal(second->log.base_offset, 2);
