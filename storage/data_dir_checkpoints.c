@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is remembered of each log, in memory and in the four checkpoint files. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "checkpoint.h"
+#include "data_dir_inside.h"
+#include "error.h"
+#include "topic_settings.h"
+#include "trace.h"
+
+static const char *const checkpoint_files[CHECKPOINT_KINDS] = {
+    [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
+    [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
+    [CHECKPOINT_HIGH_WATERMARK] = "replication-offset-checkpoint",
+    [CHECKPOINT_CLEANED] = "cleaner-offset-checkpoint",
+};
+
+struct partition_key {
+    size_t length;
+    char bytes[256 + sizeof(int32_t)];
+};
+
+static bool key_from(struct partition_key *key, struct str topic, int32_t partition)
+{
+    if (topic.length <= 0 || topic.length >= 256) return false;
+    memcpy(key->bytes, &partition, sizeof partition);
+    memcpy(key->bytes + sizeof partition, topic.data, (size_t)topic.length);
+    key->length = sizeof partition + (size_t)topic.length;
+    return true;
+}
+
+static int set_offset(struct data_dir *dir, enum checkpoint_kind kind, struct str topic,
+                      int32_t partition, int64_t offset)
+{
+    struct partition_key key;
+
+    if (!key_from(&key, topic, partition)) return ERR_MALFORMED;
+    struct partition_offsets *known = map_get(&dir->partitions, key.bytes, key.length);
+    if (known == NULL && offset < 0) return 0;
+    if (known == NULL) {
+        known = mem_alloc(sizeof *known + (size_t)topic.length + 1);
+        if (known == NULL) return ERR_NO_MEMORY;
+        *known = (struct partition_offsets){ partition, { -1, -1, -1, -1 } };
+        memcpy(known->topic, topic.data, (size_t)topic.length);
+        known->topic[topic.length] = '\0';
+        int err = map_put(&dir->partitions, key.bytes, key.length, known, NULL);
+        if (err != 0) {
+            mem_free(known);
+            return err;
+        }
+    }
+    if (known->offsets[kind] != offset) dir->is_changed[kind] = true;
+    known->offsets[kind] = offset;
+    bool is_empty = true;
+    for (int i = 0; i < CHECKPOINT_KINDS; i++)
+        is_empty = is_empty && known->offsets[i] < 0;
+    if (is_empty) {
+        map_remove(&dir->partitions, key.bytes, key.length);
+        mem_free(known);
+    }
+    return 0;
+}
+
+bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                         int32_t partition, int64_t *offset)
+{
+    struct partition_key key;
+    bool is_known = false;
+
+    if (!key_from(&key, str_from(topic), partition)) return false;
+    pthread_mutex_lock(&dir->lock);
+    const struct partition_offsets *known = map_get(&dir->partitions, key.bytes, key.length);
+    if (known != NULL && known->offsets[kind] >= 0) {
+        *offset = known->offsets[kind];
+        is_known = true;
+    }
+    pthread_mutex_unlock(&dir->lock);
+    return is_known;
+}
+
+int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
+                            int32_t partition, int64_t offset)
+{
+    pthread_mutex_lock(&dir->lock);
+    int err = set_offset(dir, kind, str_from(topic), partition, offset < 0 ? -1 : offset);
+    pthread_mutex_unlock(&dir->lock);
+    return err;
+}
+
+/* Prints one kind's lines; false if nothing changed since they were written. */
+static bool print_changed(struct data_dir *dir, enum checkpoint_kind kind, struct buffer *lines,
+                          size_t *count)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    pthread_mutex_lock(&dir->lock);
+    bool is_changed = dir->is_changed[kind];
+    dir->is_changed[kind] = false;
+    while (is_changed && map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
+        const struct partition_offsets *known = value;
+        if (known->offsets[kind] < 0) continue;
+        checkpoint_print(lines, "%s %" PRId32 " %" PRId64 "\n", known->topic, known->partition,
+                         known->offsets[kind]);
+        ++*count;
+    }
+    pthread_mutex_unlock(&dir->lock);
+    return is_changed;
+}
+
+static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
+{
+    char path[PATH_MAX];
+    struct buffer lines;
+    size_t count = 0;
+    int err = 0;
+
+    buffer_init(&lines);
+    if (print_changed(dir, kind, &lines, &count)) {
+        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+        if (err == 0) err = checkpoint_write(dir->fs, path, &lines, count);
+        if (err != 0) {
+            pthread_mutex_lock(&dir->lock);
+            dir->is_changed[kind] = true;
+            pthread_mutex_unlock(&dir->lock);
+        }
+    }
+    buffer_close(&lines);
+    return err;
+}
+
+int data_dir_write_checkpoints(struct data_dir *dir)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&dir->write_lock);
+    pthread_mutex_lock(&dir->lock);
+    bool has_forgotten = dir->has_forgotten;
+    dir->has_forgotten = false;
+    pthread_mutex_unlock(&dir->lock);
+    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++)
+        err = write_checkpoint(dir, (enum checkpoint_kind)kind);
+    if (err != 0 && has_forgotten) {
+        pthread_mutex_lock(&dir->lock);
+        dir->has_forgotten = true;
+        pthread_mutex_unlock(&dir->lock);
+    }
+    pthread_mutex_unlock(&dir->write_lock);
+    return err;
+}
+
+void data_dir_forget_offsets(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    pthread_mutex_lock(&dir->lock);
+    for (int kind = 0; kind < CHECKPOINT_KINDS; kind++)
+        set_offset(dir, (enum checkpoint_kind)kind, str_from(topic), partition, -1);
+    for (int kind = 0; kind < CHECKPOINT_KINDS; kind++)
+        dir->has_forgotten = dir->has_forgotten || dir->is_changed[kind];
+    pthread_mutex_unlock(&dir->lock);
+}
+
+int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition)
+{
+    int64_t offset;
+    bool is_known = false;
+
+    for (int kind = 0; kind < CHECKPOINT_KINDS; kind++)
+        is_known = is_known ||
+                   data_dir_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, &offset);
+    if (is_known) data_dir_forget_offsets(dir, topic, partition);
+    pthread_mutex_lock(&dir->lock);
+    bool has_forgotten = dir->has_forgotten;
+    pthread_mutex_unlock(&dir->lock);
+    return has_forgotten ? data_dir_write_checkpoints(dir) : 0;
+}
+
+struct checkpoint_reading {
+    struct data_dir *dir;
+    enum checkpoint_kind kind;
+};
+
+static int take_line(void *context, const struct checkpoint_line *line)
+{
+    struct checkpoint_reading *reading = context;
+    int64_t partition, offset;
+
+    /* Written again it would be another line, or none. */
+    int err = topic_name_is_legal(line->columns[0]) ? 0 : ERR_MALFORMED;
+    if (err == 0) err = checkpoint_number(line->columns[1], 0, &partition);
+    if (err == 0 && partition > INT32_MAX) err = ERR_MALFORMED;
+    if (err == 0) err = checkpoint_number(line->columns[2], 0, &offset);
+    if (err == 0)
+        err = set_offset(reading->dir, reading->kind, line->columns[0], (int32_t)partition, offset);
+    return err;
+}
+
+int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
+{
+    int err = 0;
+
+    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++) {
+        struct checkpoint_reading reading = { dir, (enum checkpoint_kind)kind };
+        char path[PATH_MAX];
+        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+        if (err == 0) err = checkpoint_read(dir->fs, path, 3, take_line, &reading);
+        if (err == ERR_NOT_FOUND) err = 0;
+        if (err == ERR_MALFORMED && kind == CHECKPOINT_RECOVERY_POINT) {
+            /* Only costs time: what it does not name is checked from its start. */
+            trace(TRACE_WARN, "storage", "%s is damaged: all logs are checked", path);
+            dir->was_clean = false;
+            err = 0;
+        }
+        if (err == ERR_MALFORMED && kind == CHECKPOINT_CLEANED) {
+            trace(TRACE_WARN, "storage", "%s is damaged: what it does not name is compacted again",
+                  path);
+            err = 0;
+        }
+        if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+        dir->is_changed[kind] = false;
+    }
+    return err;
+}
+
+void data_dir_free_checkpoints(struct data_dir *dir)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    while (map_next(&dir->partitions, &cursor, &key, &key_length, &value))
+        mem_free(value);
+    map_close(&dir->partitions);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of data_dir have between them. */
+
+#ifndef STORAGE_DATA_DIR_INSIDE_H
+#define STORAGE_DATA_DIR_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "data_dir.h"
+#include "map.h"
+
+#define CHECKPOINT_KINDS 4
+
+/* What is remembered of one partition; -1: nothing. */
+struct partition_offsets {
+    int32_t partition;
+    int64_t offsets[CHECKPOINT_KINDS];
+    char topic[];
+};
+
+struct data_dir {
+    struct fs *fs;
+    struct file_cache *files;
+    struct block_cache *blocks;
+    char *path;
+    int lock_fd;
+    bool was_clean;
+    struct data_dir_identity identity;
+    char *sisters; /* As in data_dir_set_sisters(). */
+    int64_t reserve_limit;
+    _Atomic int64_t reserved;
+    int64_t least_free;   /* Less than that is for what makes room, and for the metadata. */
+    _Atomic int64_t room; /* What may be written before the free space is looked at again. */
+    atomic_bool is_full;
+
+    pthread_mutex_t sweep_lock;
+    atomic_bool sweeps_no_more;
+    pthread_mutex_t write_lock; /* One writer of checkpoint files. Before `lock`. */
+    pthread_mutex_t lock;       /* For these. */
+    struct map partitions;      /* Of struct partition_offsets, by name and number. */
+    bool is_changed[CHECKPOINT_KINDS];
+    bool has_forgotten; /* The files may name logs that are no more. */
+};
+
+/* Sets `was_clean` back if the recovery points cannot be read. `why` as for data_dir_open(). Blocks. */
+int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size);
+
+void data_dir_free_checkpoints(struct data_dir *dir);
+
+/* Of a log that is no more; in memory. */
+void data_dir_forget_offsets(struct data_dir *dir, const char *topic, int32_t partition);
+
+/* Gives a new folder its random directory id. `why` as for data_dir_open(). Blocks. */
+int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size);
+
+#endif
