@@ -266,6 +266,15 @@ size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_
 
 /* ---- what is held aside ---- */
 
+/* What is held cannot be given back before the frame that waits has its memory. */
+static void inbox_note_held(struct connection *connection)
+{
+    struct inbox *inbox = &connection->inbox;
+    if (inbox->is_waiting)
+        memory_budget_note_beside(&connection->loop->net->budget, &inbox->wait,
+                                  inbox->held_grant.bytes);
+}
+
 bool inbox_hold(struct connection *connection, const uint8_t *data, size_t length)
 {
     struct inbox *inbox = &connection->inbox;
@@ -278,6 +287,7 @@ bool inbox_hold(struct connection *connection, const uint8_t *data, size_t lengt
     inbox->held_length = (uint32_t)length;
     inbox->held_at = 0;
     memory_budget_charge(&net_loop->net->budget, length, false, &inbox->held_grant); /* (3) */
+    inbox_note_held(connection);
     return true;
 }
 
@@ -295,7 +305,10 @@ void inbox_held_done(struct connection *connection, size_t count)
     struct inbox *inbox = &connection->inbox;
     struct net_loop *net_loop = connection->loop;
     inbox->held_at += (uint32_t)count;
-    if (inbox->held_at < inbox->held_length) return;
+    if (inbox->held_at < inbox->held_length) {
+        inbox_note_held(connection);
+        return;
+    }
     frame_pool_give_back(&net_loop->frame_pool, inbox->held);
     inbox->held = NULL;
     inbox->held_length = inbox->held_at = 0;

@@ -16,7 +16,7 @@ int memory_budget_open(struct memory_budget *budget, uint64_t total_bytes, uint6
     if (pthread_mutex_init(&budget->lock, NULL) != 0) return ERR_NO_MEMORY;
     pool_init(&budget->small, total_bytes / MEMORY_SMALL_SHARE);
     pool_init(&budget->large, total_bytes - budget->small.size);
-    budget->waiting_bytes = 0;
+    budget->waiting_bytes = budget->beside = 0;
     budget->tight_below = tight_below;
     atomic_init(&budget->is_tight, budget->large.size < tight_below);
     atomic_init(&budget->waiting_count, 0);
@@ -67,7 +67,8 @@ static bool budget_find(const struct memory_budget *budget, uint64_t bytes, bool
     }
     if (is_small && !list_is_empty(&budget->large.waiting)) return false;       /* (2) */
     uint64_t counted = bytes < budget->large.size ? bytes : budget->large.size; /* (3) */
-    if (!pool_fits(&budget->large, counted)) return false;
+    bool is_alone = budget->large.used == budget->beside;                       /* (5) */
+    if (!is_alone && !pool_fits(&budget->large, counted)) return false;
     *grant = (struct memory_grant){ counted, false };
     return true;
 }
@@ -84,6 +85,7 @@ bool memory_budget_take(struct memory_budget *budget, uint64_t bytes, bool is_sm
     } else {
         wait->grant = (struct memory_grant){ bytes, is_small };
         wait->is_queued = true;
+        wait->beside = 0;
         list_push_back(&pool->waiting, &wait->node);
         budget->waiting_bytes += bytes;
         atomic_fetch_add_explicit(&budget->waiting_count, 1, memory_order_relaxed);
@@ -98,6 +100,7 @@ static void budget_leave_line(struct memory_budget *budget, struct memory_wait *
     list_remove(&wait->node);
     wait->is_queued = false;
     budget->waiting_bytes -= wait->grant.bytes;
+    budget->beside -= wait->beside;
     atomic_fetch_sub_explicit(&budget->waiting_count, 1, memory_order_relaxed);
 }
 
@@ -132,6 +135,19 @@ bool memory_budget_cancel(struct memory_budget *budget, struct memory_wait *wait
     }
     pthread_mutex_unlock(&budget->lock);
     return was_queued;
+}
+
+void memory_budget_note_beside(struct memory_budget *budget, struct memory_wait *wait,
+                               uint64_t bytes)
+{
+    pthread_mutex_lock(&budget->lock);
+    if (wait->is_queued) {
+        budget->beside += bytes - wait->beside;
+        wait->beside = bytes;
+        budget_wake_all(
+            budget); /* Others may have given back all they had before this was known. */
+    }
+    pthread_mutex_unlock(&budget->lock);
 }
 
 void memory_budget_charge(struct memory_budget *budget, uint64_t bytes, bool is_small,

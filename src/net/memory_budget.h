@@ -10,7 +10,10 @@
  *      counted as all the rest: it is served when it is alone.
  *  (4) What is in memory already (a frame that a call keeps) is charged without waiting, so the
  *      budget may be overdrawn, by what the loops have in their hands. memory_budget_is_tight()
- *      tells readers not to take into their hands what may not fit. Any thread. */
+ *      tells readers not to take into their hands what may not fit.
+ *  (5) Who waits may have been charged by (4) before, and cannot give that back before it is served. When
+ *      nothing else is in use the first in line is served, even if the budget is then overdrawn: otherwise
+ *      all would wait for each other, or one for itself. Any thread. */
 
 #ifndef NET_MEMORY_BUDGET_H
 #define NET_MEMORY_BUDGET_H
@@ -36,6 +39,7 @@ struct memory_budget {
     pthread_mutex_t lock;
     struct memory_pool small, large;
     uint64_t waiting_bytes;
+    uint64_t beside;      /* By (5), of all who wait; part of the large pool's `used`. */
     uint64_t tight_below; /* Free bytes of the large pool under which reading gets careful. */
     atomic_bool is_tight;
     atomic_uint waiting_count;
@@ -51,6 +55,7 @@ struct memory_grant {
 struct memory_wait {
     struct list node;
     struct memory_grant grant; /* What is wished for; once granted, what is held. */
+    uint64_t beside;           /* By (5), while it is queued. */
     struct loop *loop;         /* Where `granted` is delivered. */
     struct message granted;
     bool is_queued; /* Under the budget's lock. */
@@ -71,7 +76,11 @@ bool memory_budget_take(struct memory_budget *budget, uint64_t bytes, bool is_sm
 /* Leaves the line. False: too late, the message is on its way and the grant is held. */
 bool memory_budget_cancel(struct memory_budget *budget, struct memory_wait *wait);
 
-/* (4) */
+/* (5) What who waits there has been charged for, all in all. If it does not wait any more, nothing. */
+void memory_budget_note_beside(struct memory_budget *budget, struct memory_wait *wait,
+                               uint64_t bytes);
+
+/* (4) Not from the small share unless `is_small`. */
 void memory_budget_charge(struct memory_budget *budget, uint64_t bytes, bool is_small,
                           struct memory_grant *grant);
 

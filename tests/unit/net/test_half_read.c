@@ -129,6 +129,32 @@ TEST(a_frame_larger_than_the_whole_budget_is_served_when_it_is_alone)
     fixture_down(&net);
 }
 
+TEST(a_frame_larger_than_the_whole_budget_does_not_wait_for_its_own_first_bytes)
+{
+    up(1 * MIB);
+    int other = client_connect(&net), client = client_connect(&net);
+    fixture_settle(&net);
+    uint8_t *wait = calloc(1, 20000); /* Kept in the large share. */
+    wait[0] = 's';
+    client_request(other, wait, 20000);
+    fixture_await_suspended(&net, 1);
+    uint8_t begin[100] = { 0, 3 * MIB >> 16, 0, 0 }; /* These come with the length. */
+    memset(begin + 4, 'e', sizeof begin - 4);
+    client_send(client, begin, sizeof begin);
+    fixture_settle(&net);
+    assert_true(fixture_stats(&net).memory_waiting > 0);
+    fixture_answer_all(&net);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).memory_waiting, 0);
+    send_rest(client, 3 * MIB - (sizeof begin - 4));
+    expect_reply_of(client, 3 * MIB);
+    assert_int_equal(fixture_stats(&net).memory_reserved, 0);
+    free(wait);
+    close(other);
+    close(client);
+    fixture_down(&net);
+}
+
 TEST(with_a_tiny_budget_every_frame_still_comes_whole)
 {
     up(100 * 1024); /* Less than a read: always careful. */

@@ -168,3 +168,50 @@ TEST(what_is_charged_counts_and_makes_the_budget_tight)
     give_back(&late);
     close_budget();
 }
+
+TEST(who_waits_does_not_wait_for_what_those_who_wait_were_charged)
+{
+    struct memory_grant held[2];
+    struct waiter holder, first, second;
+    open_budget(160 * KIB);
+    assert_true(take(&holder, 0, 100 * KIB, false));
+    assert_false(take(&first, 1, 1024 * KIB, false));
+    memory_budget_charge(&budget, 10 * KIB, false, &held[0]);
+    memory_budget_note_beside(&budget, &first.wait, held[0].bytes);
+    assert_false(take(&second, 2, 150 * KIB, false));
+    memory_budget_charge(&budget, 20 * KIB, false, &held[1]);
+    memory_budget_note_beside(&budget, &second.wait, held[1].bytes);
+    loop_turn(loop);
+    assert_int_equal(granted_count, 0);
+
+    give_back(&holder);
+    assert_int_equal(granted_count, 1);
+    memory_budget_give_back(&budget, &held[0]);
+    assert_int_equal(granted_count, 1); /* One at a time. */
+    give_back(&first);
+    assert_int_equal(granted_count, 2);
+    assert_int_equal(granted_order[1], 2);
+    memory_budget_give_back(&budget, &held[1]);
+    give_back(&second);
+    close_budget();
+}
+
+TEST(what_others_gave_back_before_a_charge_was_noted_is_not_forgotten)
+{
+    struct memory_grant held;
+    struct waiter holder, waiting;
+    open_budget(160 * KIB);
+    assert_true(take(&holder, 0, 100 * KIB, false));
+    memory_budget_charge(&budget, 10 * KIB, false, &held);
+    assert_false(take(&waiting, 1, 150 * KIB, false));
+    give_back(&holder);
+    assert_int_equal(granted_count, 0);
+    memory_budget_note_beside(&budget, &waiting.wait, held.bytes);
+    loop_turn(loop);
+    loop_turn(loop);
+    assert_int_equal(granted_count, 1);
+    memory_budget_note_beside(&budget, &waiting.wait, held.bytes); /* It does not wait any more. */
+    memory_budget_give_back(&budget, &held);
+    give_back(&waiting);
+    close_budget();
+}
