@@ -84,6 +84,32 @@ static int read_clean_marker(struct data_dir *dir, char *why, size_t why_size)
     return err;
 }
 
+/* A life that was killed, or whose disk failed, may have left in the page cache what is not on disk: names
+ * above all, of files that it made, renamed and removed. A power cut would undo them beneath what this life
+ * builds on them, so they are made to last first. */
+static int look_for_leftovers(struct data_dir *dir, char *why, size_t why_size)
+{
+    bool has_failed = false;
+
+    dir->needs_sync = !dir->was_clean && !dir->identity.is_new;
+    int err = dir->needs_sync ? failure_mark_look(dir->fs, dir->path, &has_failed) : 0;
+    if (err != 0)
+        snprintf(why, why_size, "%s cannot be looked into: %s", dir->path, error_text(err));
+    atomic_store(&dir->has_failed, has_failed);
+    return err;
+}
+
+/* The first sync may tell of a failure that came before the folder was opened, and nobody heard of. What that
+ * left out the second does not write either; but from now on it is known. */
+static int sync_leftovers(struct data_dir *dir)
+{
+    int err = dir->needs_sync ? data_dir_sync_all(dir) : 0;
+
+    if (err != 0) err = data_dir_sync_all(dir);
+    if (err == 0) dir->needs_sync = false;
+    return err;
+}
+
 int data_dir_begin(struct data_dir *dir)
 {
     char path[PATH_MAX];
@@ -91,7 +117,7 @@ int data_dir_begin(struct data_dir *dir)
     int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
     if (err == 0) err = dir->fs->remove(dir->fs, path);
     if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
-    return err == ERR_NOT_FOUND ? 0 : err;
+    return err == 0 || err == ERR_NOT_FOUND ? sync_leftovers(dir) : err;
 }
 
 static int find_reserve_limit(struct data_dir *dir, char *why, size_t why_size)
@@ -121,6 +147,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     pthread_mutex_init(&opened->write_lock, NULL);
     pthread_mutex_init(&opened->sweep_lock, NULL);
     atomic_init(&opened->sweeps_no_more, false);
+    atomic_init(&opened->has_failed, false);
     pthread_mutex_init(&opened->lock, NULL);
     map_init(&opened->partitions);
     opened->path = mem_strdup(path);
@@ -138,6 +165,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
         if (err != 0) snprintf(why, why_size, "%s cannot be synced: %s", path, error_text(err));
     }
     if (err == 0) err = read_clean_marker(opened, why, why_size);
+    if (err == 0) err = look_for_leftovers(opened, why, why_size);
     if (err == 0) err = data_dir_read_checkpoints(opened, why, why_size);
     if (err == 0) err = find_reserve_limit(opened, why, why_size);
     if (err != 0) {
@@ -209,8 +237,19 @@ int data_dir_sync_all(struct data_dir *dir)
 {
     /* The descriptor is as old as our use of the folder: it hears of all failures since. */
     int err = dir->fs->sync_all(dir->fs, dir->lock_fd);
-    if (err != 0) failure_mark_leave(dir->fs, dir->path);
+    if (err != 0) data_dir_note_failure(dir);
     return err;
+}
+
+void data_dir_note_failure(struct data_dir *dir)
+{
+    atomic_store(&dir->has_failed, true);
+    failure_mark_leave(dir->fs, dir->path);
+}
+
+bool data_dir_has_failed(struct data_dir *dir)
+{
+    return atomic_load(&dir->has_failed);
 }
 
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)

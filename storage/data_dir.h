@@ -40,8 +40,9 @@ struct data_dir_identity {
 int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
                   size_t why_size);
 
-/* Before anything is written: the clean marker counts once, so it goes for good. What is refused before
- * that stays as clean as it was. Blocks. */
+/* Before anything is written: the clean marker counts once, so it goes for good. Without one, what the last
+ * life left in the page cache is synced, all of the file system at once. What is refused before that
+ * stays as clean as it was. Blocks. */
 int data_dir_begin(struct data_dir *dir);
 
 /* Unlocks and frees; writes nothing. NULL is fine. */
@@ -99,6 +100,12 @@ int data_dir_probe(struct data_dir *dir);
 /* Syncs the whole file system: whatever was written to the folder is on disk afterwards, unless a write of
  * it has failed since the folder was opened. Blocks. */
 int data_dir_sync_all(struct data_dir *dir);
+
+/* A write or a sync failed in the folder: what the page cache shows, now and in a life after a kill, may not be
+ * on disk, and no sync brings it there. It has to be written again before it counts as durable. The next
+ * clean stop ends that. Any thread. The first blocks, for no sync. */
+void data_dir_note_failure(struct data_dir *dir);
+bool data_dir_has_failed(struct data_dir *dir);
 
 /* Everything was flushed and closed: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);

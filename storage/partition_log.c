@@ -5,7 +5,6 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -56,7 +55,7 @@ int log_fail(struct partition_log *log, int err, const char *doing)
     if (!is_first) return ERR_KAFKA_STORAGE_ERROR;
     trace(TRACE_ERROR, "storage", "%s: %s failed: %s; it is out of use until it is opened again",
           log->folder, doing, error_text(err));
-    failure_mark_leave(log->fs, data_dir_path(log->dir));
+    data_dir_note_failure(log->dir);
     return ERR_KAFKA_STORAGE_ERROR;
 }
 

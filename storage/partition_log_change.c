@@ -126,6 +126,14 @@ static int cut_active(struct partition_log *log, int64_t offset, int64_t positio
     return err != 0 ? err : sync_cut_indexes(active);
 }
 
+/* If it is lost, an earlier one and the data say the same. */
+static int sync_cut_snapshot(struct partition_log *log, int64_t offset)
+{
+    int err = log_sync_snapshot(log, offset);
+
+    return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? 0 : err;
+}
+
 static int truncate_locked(struct partition_log *log, int64_t offset)
 {
     struct segment_view view;
@@ -155,7 +163,7 @@ static int truncate_locked(struct partition_log *log, int64_t offset)
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) err = log_reload_after_cut(log, offset);
     /* The recovery point is there now, and what a roll wrote is not on disk, but for its name. */
-    if (err == 0 && log->snapshot_offset == data_end) err = log_sync_snapshot(log, data_end);
+    if (err == 0 && log->snapshot_offset == data_end) err = sync_cut_snapshot(log, data_end);
     return err == 0 ? 0 : log_fail(log, err, "truncating");
 }
 

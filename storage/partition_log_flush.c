@@ -260,12 +260,26 @@ static int put_snapshot(struct partition_log *log, int64_t offset, const struct 
     return err;
 }
 
+/* A whole one may be in the page cache that an earlier sync left out: only written again it gets to the disk. */
+static int replace_snapshot(struct partition_log *log, const char *path)
+{
+    char *data = NULL;
+    size_t length;
+
+    int err = fs_read_file(log->fs, path, SNAPSHOT_MAX_BYTES, &data, &length);
+    if (err == 0) err = fs_rename_over(log->fs, path, data, length, true);
+    mem_free(data);
+    return err;
+}
+
 int log_sync_snapshot(struct partition_log *log, int64_t offset)
 {
     char path[PATH_MAX];
     int err = segment_path(log->folder, offset, ".snapshot", path);
 
-    return err != 0 ? err : fs_sync_file(log->fs, path);
+    if (err != 0) return err;
+    return data_dir_has_failed(log->dir) ? replace_snapshot(log, path)
+                                         : fs_sync_file(log->fs, path);
 }
 
 int log_write_snapshot(struct partition_log *log, int64_t offset)

@@ -23,6 +23,9 @@ struct removed_segment {
 
 #define LOG_OLD_SNAPSHOTS 2
 
+/* More than that is no snapshot of ours or of a Kafka that had memory for it. */
+#define SNAPSHOT_MAX_BYTES (256 << 20)
+
 struct partition_log {
     struct fs *fs;
     struct data_dir *dir;

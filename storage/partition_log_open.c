@@ -8,7 +8,6 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -71,7 +70,7 @@ static bool ends_with(const char *text, const char *end)
 static bool is_leftover(const char *name)
 {
     return ends_with(name, ".deleted") || ends_with(name, ".txnindex.tmp") ||
-           strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
+           ends_with(name, ".snapshot.tmp") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
            strcmp(name, "producer-batches.tmp") == 0;
 }
 
@@ -448,7 +447,7 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
             err = is_new ? open_new(opened, options->cut_only_from)
                          : open_old(opened, options->cut_only_from, recovery);
     }
-    if (err == ERR_IO) failure_mark_leave(opened->fs, data_dir_path(opened->dir));
+    if (err == ERR_IO) data_dir_note_failure(opened->dir);
     if (err != 0 && opened != NULL) log_free(opened);
     if (err == 0) *log = opened;
     return err;

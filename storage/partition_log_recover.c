@@ -14,7 +14,6 @@
 #include "alloc.h"
 #include "batch_scan.h"
 #include "error.h"
-#include "failure_mark.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
@@ -316,7 +315,8 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
         err = write_again(recovering, segment, start, scan.end);
     if (err == 0 && (scan.is_bad || ends_early(recovering, index)))
         err = cut(recovering, index, &scan);
-    else if (err == 0 && recovering->next_offset > log->recovery_point)
+    else if (err == 0 &&
+             (recovering->writes_again || recovering->next_offset > log->recovery_point))
         err = sync_segment(log, segment);
     else
         segment->flushed_size = segment->size;
@@ -395,15 +395,13 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .log = log,
         .recovery = recovery,
         .cut_only_from = cut_only_from,
-        .writes_again = cut_only_from >= 0,
+        .writes_again = cut_only_from >= 0 || data_dir_has_failed(log->dir),
     };
     data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
                         &recovering.cleaned_offset);
     int64_t now_ms = clock_wall_ms(log->clock);
     int err = 0;
 
-    if (!recovering.writes_again)
-        err = failure_mark_look(log->fs, data_dir_path(log->dir), &recovering.writes_again);
     for (size_t i = 0; i < count && err == 0; i++) {
         struct segment *segment = NULL;
         bool are_good = false;

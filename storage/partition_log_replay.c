@@ -11,10 +11,7 @@
 
 #define EPOCHS_MAX_BYTES  (16 << 20)
 #define CONTROL_MAX_BYTES (64 << 10) /* An end marker takes 78. */
-
-/* More than that is no producers' file of ours or of a Kafka that had memory for it. */
-#define SNAPSHOT_MAX_BYTES (256 << 20)
-#define BATCHES_MAX_BYTES  (64 << 20)
+#define BATCHES_MAX_BYTES (64 << 20)
 
 /* Of a control batch more than its header is wanted. One that cannot be an end marker keeps its header
  * only, as a batch without records. */
@@ -134,6 +131,8 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
     /* Offsets of a damaged batch may be anything. */
     if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
     if (epoch_history_raise_start(&log->epochs, log->start_offset)) log->epochs_are_dirty = true;
+    /* What was read may be in the page cache only. */
+    if (data_dir_has_failed(log->dir)) log->epochs_are_dirty = true;
     return err;
 }
 

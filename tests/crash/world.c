@@ -264,6 +264,8 @@ static bool begin_life(struct world *world)
     world->seen_count = 0;
     world->is_watching = true;
     err = world_open_dir(world);
+    /* The sync at the start is tried again when it fails, but what it threw out of the page cache is gone. */
+    if (fs_sim_has_failed(world->disk)) world->last_ending = ENDS_WITHOUT_POWER;
     for (int i = 0; i < world->partition_count && err == 0; i++) {
         struct partition_log_recovery recovery;
         struct partition *partition = &world->partitions[i];

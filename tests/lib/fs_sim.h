@@ -11,7 +11,8 @@
  *      point in time and undone after it, as a journal does, or kept and undone each for itself. A
  *      rename is always whole, and what is done to one name keeps its order.
  *  (4) A failed sync() forgets: some of what it should have written is on the disk, the rest never will
- *      be, although the next sync() succeeds and reads may still show it (as Linux does).
+ *      be, although the next sync() succeeds and reads may still show it (as Linux does). That a file was
+ *      cut shorter is not forgotten: it is in the journal, whatever becomes of blocks.
  *  (5) The same seed and the same calls give the same disk. Chance comes from nowhere else.
  *
  * Any number of disks in one process; each may be used by any thread (one lock each). Descriptors are

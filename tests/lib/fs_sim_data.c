@@ -222,7 +222,7 @@ void sim_sync(struct fs_sim *sim, struct sim_node *file, unsigned percent)
         }
     }
     if (file->size_is_dirty && sim_percent(sim, percent)) file->disk_size = file->size;
-    file->size_is_dirty = false;
+    file->size_is_dirty = file->size < file->disk_size; /* By (4). */
 }
 
 /* ---- power cuts ---- */

@@ -31,6 +31,8 @@ int power_try_open(void)
     int err = data_dir_open(&power.dir, power.fs, POWER_FOLDER, why, sizeof why);
     options.dir = power.dir;
     if (err == 0) err = data_dir_begin(power.dir);
+    if (err == 0 && data_dir_identity(power.dir)->is_new)
+        err = data_dir_set_identity(power.dir, "cluster", 1);
     if (err == 0) err = partition_log_open(&power.log, &options, &power.recovery);
     return err;
 }

@@ -153,6 +153,50 @@ TEST(the_clean_marker_is_kafkas_and_counts_once)
     data_dir_close(dir);
 }
 
+TEST(a_clean_marker_that_a_kill_took_away_does_not_come_back)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct fs_sim_options options = { .seed = seed, .names = FS_SIM_NAMES_EACH };
+        struct fs_sim *sim = fs_sim_open(&options);
+        struct fs *fs = fs_sim_fs(sim);
+        assert_int_equal(data_dir_open(&dir, fs, "/data", why, sizeof why), 0);
+        assert_int_equal(data_dir_set_identity(dir, "cluster", 1), 0);
+        assert_int_equal(data_dir_mark_clean(dir, 1), 0);
+        data_dir_close(dir);
+        assert_int_equal(fs->remove(fs, "/data/.kafka_cleanshutdown"), 0);
+        fs_sim_kill(sim); /* In the middle of data_dir_begin(). */
+        fs_sim_restart(sim);
+        assert_int_equal(data_dir_open(&dir, fs, "/data", why, sizeof why), 0);
+        assert_int_equal(data_dir_begin(dir), 0);
+        fs_sim_cut_power(sim);
+        data_dir_close(dir);
+        fs_sim_restart(sim);
+        assert_int_equal(data_dir_open(&dir, fs, "/data", why, sizeof why), 0);
+        assert_false(data_dir_was_clean(dir));
+        data_dir_close(dir);
+        fs_sim_close(sim);
+    }
+}
+
+/* It is not known what a failure left out that an earlier life, or nobody, was told of. */
+TEST(a_failure_before_the_start_is_remembered)
+{
+    start();
+    assert_int_equal(data_dir_set_identity(dir, "cluster", 1), 0);
+    reopen();
+    assert_false(data_dir_has_failed(dir));
+    fs_fault_fail_at(&disk, 2, ERR_IO); /* The first is the removal of a clean marker. */
+    assert_int_equal(data_dir_begin(dir), 0);
+    assert_true(data_dir_has_failed(dir));
+    reopen();
+    assert_true(data_dir_has_failed(dir));
+    assert_int_equal(data_dir_begin(dir), 0);
+    assert_int_equal(data_dir_mark_clean(dir, 1), 0);
+    reopen();
+    assert_false(data_dir_has_failed(dir));
+    data_dir_close(dir);
+}
+
 TEST(checkpoints_are_written_and_read_back)
 {
     int64_t offset;

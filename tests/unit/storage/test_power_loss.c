@@ -34,6 +34,99 @@ TEST(what_a_failed_sync_left_out_is_written_again_before_more_is_acknowledged)
     }
 }
 
+/* Opened from the page cache, after a life that ended in the middle of a change, the log is as far as that got;
+ * no power cut takes it back from there. */
+static void assert_what_was_opened_lasts(void)
+{
+    power_kill();
+    power_open();
+    int64_t start = power_start_offset();
+    int64_t end = power_end();
+    power_lose();
+    power_open();
+    assert_int_equal(power_start_offset(), start);
+    assert_int_equal(power_end(), end);
+    power_close();
+}
+
+static void start_with_segments(uint64_t seed)
+{
+    power_start(seed);
+    power_append_many(30);
+    power_checkpoint();
+}
+
+/* Does `change` with a failure of its first disk call of those kinds, its second, …, until it has none. */
+static void fail_everywhere(int (*change)(void), unsigned calls)
+{
+    bool has_failed = true;
+
+    for (long nth = 1; has_failed; nth++)
+        for (uint64_t seed = 0; seed < 10; seed++) {
+            start_with_segments(seed);
+            fs_sim_fail(power.sim,
+                        &(struct fs_sim_fault){ .calls = calls, .nth = nth, .error = ERR_IO });
+            int err = change();
+            has_failed = fs_sim_has_failed(power.sim);
+            assert_int_equal(err, has_failed ? ERR_KAFKA_STORAGE_ERROR : 0);
+            fs_sim_fail(power.sim, NULL);
+            assert_what_was_opened_lasts();
+        }
+}
+
+static int restart_lower(void)
+{
+    return partition_log_restart_at(power.log, 9);
+}
+
+static int restart_higher(void)
+{
+    return partition_log_restart_at(power.log, 100);
+}
+
+static int truncate_some(void)
+{
+    return partition_log_truncate(power.log, 17);
+}
+
+TEST(a_restart_that_failed_is_not_undone_once_it_was_seen)
+{
+    fail_everywhere(restart_lower, FS_SIM_CHANGES);
+    fail_everywhere(restart_higher, FS_SIM_CHANGES);
+}
+
+TEST(a_truncation_that_failed_is_not_undone_once_it_was_seen)
+{
+    fail_everywhere(truncate_some, FS_SIM_CHANGES);
+}
+
+/* Without a failure, and without a mark: a kill is enough. */
+static void kill_at(void *context, const struct fs_sim_event *event)
+{
+    long *left = context;
+
+    if ((event->call & FS_SIM_CHANGES) != 0 && --*left == 0) fs_sim_kill(power.sim);
+}
+
+TEST(a_change_that_a_kill_cut_short_is_not_undone_once_it_was_seen)
+{
+    static int (*const changes[])(void) = { restart_lower, restart_higher, truncate_some };
+
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        bool was_killed = true;
+        for (long nth = 1; was_killed; nth++)
+            for (uint64_t seed = 0; seed < 10; seed++) {
+                long left = nth;
+                start_with_segments(seed);
+                fs_sim_set_hook(power.sim, kill_at, &left);
+                changes[i]();
+                fs_sim_set_hook(power.sim, NULL, NULL);
+                was_killed = fs_sim_is_off(power.sim);
+                assert_what_was_opened_lasts();
+            }
+    }
+}
+
 TEST(a_search_for_a_time_begins_where_the_log_does)
 {
     power_start(1);
