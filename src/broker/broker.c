@@ -22,7 +22,7 @@
 #include "metadata_watch.h"
 #include "net.h"
 #include "run_time_settings.h"
-#include "stop_signals.h"
+#include "signals.h"
 #include "trace.h"
 
 #define WHY_SIZE                256
@@ -33,7 +33,7 @@ struct broker {
     struct clock *clock;
     int64_t started_us;
     struct loop *loop;
-    struct stop_signals signals;
+    struct signals signals;
     struct disk_pool *pool;
     struct data_dir **dirs;
     unsigned dir_count;
@@ -299,7 +299,7 @@ static void complete_api(struct broker *broker)
     api_set_options(broker->api, &options);
 }
 
-static void stop_politely(struct stop_signals *signals, int number)
+static void stop_politely(struct signals *signals, int number)
 {
     struct broker *broker = LIST_OWNER(signals, struct broker, signals);
     broker->is_stopping = true;
@@ -310,7 +310,7 @@ static void stop_politely(struct stop_signals *signals, int number)
 static int watch_signals(struct broker *broker)
 {
     signal(SIGPIPE, SIG_IGN);
-    int err = stop_signals_open(&broker->signals, broker->loop, stop_politely);
+    int err = signals_open(&broker->signals, broker->loop, stop_politely);
     return err == 0 ? 0 : refuse(err, "signals", "");
 }
 
@@ -445,7 +445,7 @@ void broker_close(struct broker *broker)
     disk_pool_close(broker->pool);
     for (unsigned i = 0; i < broker->dir_count; i++)
         data_dir_close(broker->dirs[i]);
-    stop_signals_close(&broker->signals);
+    signals_close(&broker->signals);
     loop_close(broker->loop);
     mem_free(broker->dirs);
     config_rows_close(broker->rows);

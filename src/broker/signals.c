@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stop_signals.h"
+#include "signals.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 static void read_signal(uv_poll_t *poll, int status, int events)
 {
-    struct stop_signals *signals = poll->data;
+    struct signals *signals = poll->data;
     struct signalfd_siginfo info;
     (void)status;
     (void)events;
@@ -18,8 +18,8 @@ static void read_signal(uv_poll_t *poll, int status, int events)
         signals->asked(signals, (int)info.ssi_signo);
 }
 
-int stop_signals_open(struct stop_signals *signals, struct loop *loop,
-                      void (*asked)(struct stop_signals *signals, int number))
+int signals_open(struct signals *signals, struct loop *loop,
+                 void (*asked)(struct signals *signals, int number))
 {
     sigset_t set;
     sigemptyset(&set);
@@ -38,7 +38,7 @@ int stop_signals_open(struct stop_signals *signals, struct loop *loop,
     return uv_poll_start(&signals->poll, UV_READABLE, read_signal) == 0 ? 0 : ERR_IO;
 }
 
-void stop_signals_close(struct stop_signals *signals)
+void signals_close(struct signals *signals)
 {
     if (!signals->is_open) return;
     uv_close((uv_handle_t *)&signals->poll, NULL);

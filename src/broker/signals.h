@@ -4,26 +4,26 @@
  * They are blocked in all threads and read from a descriptor, so that no handler runs in between:
  * what comes before the loop runs waits, and no call of any thread is interrupted. */
 
-#ifndef BROKER_STOP_SIGNALS_H
-#define BROKER_STOP_SIGNALS_H
+#ifndef BROKER_SIGNALS_H
+#define BROKER_SIGNALS_H
 
 #include <stdbool.h>
 #include <uv.h>
 
 #include "loop.h"
 
-struct stop_signals {
+struct signals {
     uv_poll_t poll;
     int fd;
     bool is_open;
-    void (*asked)(struct stop_signals *signals, int number); /* On the loop. */
+    void (*asked)(struct signals *signals, int number); /* On the loop. */
 };
 
 /* To be called by the main thread while it is the only one: others begin with its mask. 0 or ERR_IO. */
-int stop_signals_open(struct stop_signals *signals, struct loop *loop,
-                      void (*asked)(struct stop_signals *signals, int number));
+int signals_open(struct signals *signals, struct loop *loop,
+                 void (*asked)(struct signals *signals, int number));
 
 /* Before the loop is closed. The signals stay blocked. Fine if it is not open. */
-void stop_signals_close(struct stop_signals *signals);
+void signals_close(struct signals *signals);
 
 #endif
