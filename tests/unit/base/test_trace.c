@@ -2,12 +2,14 @@
 #include "runner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "trace.h"
 
 static char last_line[PIPE_BUF + 1];
@@ -32,6 +34,7 @@ static void traces_go_to_stderr(void)
 {
     trace_set_sink(NULL, NULL);
     trace_set_level(TRACE_INFO);
+    trace_set_format(TRACE_TEXT);
 }
 
 TEST(a_line_says_when_how_bad_where_and_what)
@@ -126,6 +129,105 @@ TEST(a_stderr_that_is_gone_is_no_reason_to_fail)
     dup2(stderr_copy, STDERR_FILENO);
     close(stderr_copy);
     assert_int_equal(error, 0);
+}
+
+/* What stands behind the time, in JSON. */
+static const char *json_of(const char *text)
+{
+    static const char time[] = "{\"time\":\"2026-01-31T12:00:00.000Z\",";
+    traces_are_kept();
+    trace_set_format(TRACE_JSON);
+    trace(TRACE_WARN, "net", "%s", text);
+    traces_go_to_stderr();
+    assert_memory_equal(last_line, time, 9);
+    return last_line + sizeof time - 1;
+}
+
+TEST(a_line_in_json_is_one_object)
+{
+    assert_string_equal(json_of("conn=7: closed"),
+                        "\"level\":\"WARN\",\"area\":\"net\",\"message\":\"conn=7: closed\"}");
+}
+
+#define MESSAGE(text) "\"level\":\"WARN\",\"area\":\"net\",\"message\":\"" text "\"}"
+
+/* RFC 8259: quotes, backslashes and control bytes are escaped, and all of it is UTF-8. */
+TEST(json_stays_json_whatever_the_text)
+{
+    assert_string_equal(json_of("\"a\" \\x0a\n\x1b\x7f"),
+                        MESSAGE("\\\"a\\\" \\\\x0a\\u000a\\u001b\\u007f"));
+    assert_string_equal(json_of("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x8c\x8a"),
+                        MESSAGE("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x8c\x8a"));
+    /* A byte alone, one too few, too long a form, a surrogate, beyond the last character. */
+    assert_string_equal(
+        json_of("\x80|\xe2\x82|\xc0\x80|\xe0\x80\x80|\xed\xa0\x80|\xf4\x90\x80\x80"),
+        MESSAGE("\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|"
+                "\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd\\ufffd"));
+    assert_string_equal(json_of("\xe2"), MESSAGE("\\ufffd"));
+}
+
+TEST(a_json_line_that_is_too_long_is_cut_and_still_json)
+{
+    char text[2 * PIPE_BUF];
+    memset(text, '"', sizeof text);
+    text[sizeof text - 1] = '\0';
+    const char *line = json_of(text);
+    size_t length = strlen(line);
+    assert_in_range(strlen(last_line), PIPE_BUF - 8, PIPE_BUF - 1);
+    assert_string_equal(line + length - 7, "\\\"...\"}");
+}
+
+static void read_file(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    assert_true(length >= 0);
+    text[length] = '\0';
+}
+
+/* What moves log files away expects that the next line goes to the new file and the last to the old. */
+TEST(a_file_that_was_moved_away_is_opened_anew)
+{
+    char path[256], moved[300], text[300];
+    snprintf(path, sizeof path, "%s/broker.log", test_folder());
+    snprintf(moved, sizeof moved, "%s.1", path);
+    assert_int_equal(trace_set_file(path), 0);
+    trace(TRACE_INFO, "main", "first");
+    assert_int_equal(rename(path, moved), 0);
+    trace(TRACE_INFO, "main", "second");
+    assert_int_equal(trace_set_file(path), 0);
+    trace(TRACE_INFO, "main", "third");
+    assert_int_equal(trace_set_file(NULL), 0);
+
+    read_file(moved, text, sizeof text);
+    assert_non_null(strstr(text, "INFO main first\n"));
+    assert_non_null(strstr(text, "INFO main second\n"));
+    assert_null(strstr(text, "third"));
+    read_file(path, text, sizeof text);
+    assert_string_equal(text + 24, " INFO main third\n");
+}
+
+TEST(a_file_that_cannot_be_opened_changes_nothing)
+{
+    char path[256], text[300];
+    snprintf(path, sizeof path, "%s/broker.log", test_folder());
+    assert_int_equal(trace_set_file(path), 0);
+    assert_int_equal(trace_set_file("/nowhere/at/all"), ERR_IO);
+    trace(TRACE_INFO, "main", "still here");
+    assert_int_equal(trace_set_file(NULL), 0);
+    read_file(path, text, sizeof text);
+    assert_non_null(strstr(text, "still here\n"));
+}
+
+TEST(a_line_that_cannot_be_written_is_counted)
+{
+    uint64_t before = trace_lines_lost();
+    assert_int_equal(trace_set_file("/dev/full"), 0);
+    trace(TRACE_INFO, "main", "lost");
+    assert_int_equal(trace_set_file(NULL), 0);
+    assert_int_equal(trace_lines_lost(), before + 1);
 }
 
 static void *trace_often(void *unused)
