@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "broker.h"
+#include "trace_output.h"
 
 extern char **environ;
 
@@ -19,7 +20,9 @@ int main(int argc, char **argv)
     struct broker *broker = NULL;
     int err = 0;
     if (action == CONFIG_RUN) {
-        err = broker_open(&broker, &config);
+        err = trace_output_apply(&config);
+        if (err == 0) config_tell_warnings(&config);
+        if (err == 0) err = broker_open(&broker, &config);
         if (err == 0) err = broker_run(broker); /* Returns after SIGTERM. */
         broker_close(broker);
     }

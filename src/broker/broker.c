@@ -21,7 +21,9 @@
 #include "machine.h"
 #include "metadata_watch.h"
 #include "net.h"
+#include "reload.h"
 #include "run_time_settings.h"
+#include "sd_notify.h"
 #include "signals.h"
 #include "trace.h"
 
@@ -34,6 +36,7 @@ struct broker {
     int64_t started_us;
     struct loop *loop;
     struct signals signals;
+    struct reload reload;
     struct disk_pool *pool;
     struct data_dir **dirs;
     unsigned dir_count;
@@ -299,9 +302,15 @@ static void complete_api(struct broker *broker)
     api_set_options(broker->api, &options);
 }
 
-static void stop_politely(struct signals *signals, int number)
+static void signal_came(struct signals *signals, int number)
 {
     struct broker *broker = LIST_OWNER(signals, struct broker, signals);
+    if (number == SIGHUP) {
+        sd_notify_reloading();
+        reload_now(&broker->reload);
+        if (broker->is_ready) sd_notify_ready();
+        return;
+    }
     broker->is_stopping = true;
     trace(TRACE_INFO, "broker", "stopping: signal %d", number);
     loop_stop(broker->loop);
@@ -310,7 +319,7 @@ static void stop_politely(struct signals *signals, int number)
 static int watch_signals(struct broker *broker)
 {
     signal(SIGPIPE, SIG_IGN);
-    int err = signals_open(&broker->signals, broker->loop, stop_politely);
+    int err = signals_open(&broker->signals, broker->loop, signal_came);
     return err == 0 ? 0 : refuse(err, "signals", "");
 }
 
@@ -343,6 +352,7 @@ static void accept_clients(struct broker *broker)
           broker->config->node_id, meta_view_cluster_id(view), meta_view_topic_count(view),
           meta_view_partition_count(view),
           (clock_monotonic_us(broker->clock) - broker->started_us) / 1000);
+    sd_notify_ready();
     meta_view_unref(view);
 }
 
@@ -391,6 +401,7 @@ int broker_open(struct broker **broker, const struct config *config)
     opened->config = config;
     opened->clock = clock_real();
     opened->started_us = clock_monotonic_us(opened->clock);
+    reload_init(&opened->reload, config);
     raise_descriptor_limit();
     *broker = opened; /* broker_close() takes down whatever is up. */
 
@@ -426,6 +437,7 @@ void broker_close(struct broker *broker)
 {
     if (broker == NULL) return;
     broker->is_stopping = true;
+    sd_notify_stopping();
     int64_t epoch = -1;
     if (broker->is_ready) {
         struct meta_view *view = meta_quorum_view(broker->meta);
@@ -447,6 +459,7 @@ void broker_close(struct broker *broker)
         data_dir_close(broker->dirs[i]);
     signals_close(&broker->signals);
     loop_close(broker->loop);
+    reload_close(&broker->reload);
     mem_free(broker->dirs);
     config_rows_close(broker->rows);
     mem_free(broker->topic_defaults);

@@ -419,7 +419,7 @@ static bool print_what_is_asked(const struct arguments *arguments)
 int config_load(struct config *config, int argc, char **argv, char **environment,
                 enum config_action *action, char *why, size_t why_size)
 {
-    struct config_report report = { false, why, why_size, 0 };
+    struct config_report report = { .why = why, .why_size = why_size };
     struct arguments arguments = { 0 };
     read_arguments(argc, argv, &arguments, &report);
     int err = config_report_end(&report);
@@ -430,7 +430,13 @@ int config_load(struct config *config, int argc, char **argv, char **environment
         return 0;
     }
 
-    struct config made = { .dev = arguments.dev, .adopt = arguments.adopt };
+    struct config made = {
+        .dev = arguments.dev,
+        .adopt = arguments.adopt,
+        .argc = argc,
+        .argv = argv,
+        .environment = environment,
+    };
     struct settings settings;
     settings_init(&settings);
     report.is_check = arguments.check;
@@ -441,6 +447,8 @@ int config_load(struct config *config, int argc, char **argv, char **environment
     else
         snprintf(why, why_size, "%s", error_text(err));
     settings_close(&settings);
+    made.warnings = report.warnings;
+    made.warning_count = report.warning_count;
 
     if (err == 0 && arguments.check) puts("configuration is fine");
     if (err != 0 || arguments.check) config_close(&made); /* Leaves it empty. */
@@ -449,6 +457,19 @@ int config_load(struct config *config, int argc, char **argv, char **environment
         *action = arguments.check ? CONFIG_EXIT_OK : CONFIG_RUN;
     }
     return err;
+}
+
+void config_tell_warnings(const struct config *config)
+{
+    for (unsigned i = 0; i < config->warning_count; i++)
+        trace(TRACE_WARN, "config", "%s", config->warnings[i]);
+}
+
+int config_read_again(const struct config *config, struct config *fresh, char *why, size_t why_size)
+{
+    enum config_action action;
+    return config_load(fresh, config->argc, config->argv, config->environment, &action, why,
+                       why_size);
 }
 
 void config_close(struct config *config)
@@ -463,6 +484,12 @@ void config_close(struct config *config)
         mem_free(config->said[i]);
     mem_free(config->said);
     listeners_free(config->listeners, config->listener_count);
+    for (unsigned i = 0; i < config->warning_count; i++)
+        mem_free(config->warnings[i]);
+    mem_free(config->warnings);
     mem_free(config->rack);
+    mem_free(config->log_level);
+    mem_free(config->log_format);
+    mem_free(config->log_file);
     *config = (struct config){ 0 };
 }

@@ -70,20 +70,35 @@ struct config {
     char **topic_defaults;        /* name, value, name, value, … */
     unsigned topic_default_count; /* Pairs. */
 
+    char *log_level, *log_format;
+    char *log_file; /* NULL: stderr. */
+
     /* What the operator said for all listeners, as text: pairs of a setting's name and value. */
     char **said;
     unsigned said_count; /* Pairs. */
+
+    char **warnings; /* Sentences. */
+    unsigned warning_count;
+    /* Where all this was read; borrowed. */
+    int argc;
+    char **argv, **environment;
 };
 
 enum config_action { CONFIG_RUN, CONFIG_EXIT_OK };
 
-/* Reads everything. Errors give ERR_USAGE (or ERR_NO_MEMORY) with one clear sentence in `why`.
+/* Reads everything, and keeps `argv` and `environment` to read it again. Errors give ERR_USAGE (or ERR_NO_MEMORY) with one clear sentence in `why`.
  * `environment` is a NULL-ended list as environ. CONFIG_EXIT_OK: --help, --version, --check-config
  * or --print-configuration printed what they should to stdout, and the program ends; `config` is then
- * empty. Warnings (settings of Kafka's without effect here, listeners open to everybody) are traced
- * once each. */
+ * empty. */
 int config_load(struct config *config, int argc, char **argv, char **environment,
                 enum config_action *action, char *why, size_t why_size);
+
+/* Traces what is worth a warning: settings of Kafka's without effect here, listeners open to everybody. */
+void config_tell_warnings(const struct config *config);
+
+/* Reads everything again, from the same places. As above. */
+int config_read_again(const struct config *config, struct config *fresh, char *why,
+                      size_t why_size);
 
 /* Frees everything and leaves it empty; an empty one is fine. */
 void config_close(struct config *config);

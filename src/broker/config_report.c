@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "error.h"
 #include "trace.h"
 
@@ -22,6 +23,19 @@ void config_problem(struct config_report *report, const char *format, ...)
     report->problem_count++;
 }
 
+/* False: there is no memory. */
+static bool keep_warning(struct config_report *report, const char *sentence)
+{
+    size_t size = (report->warning_count + 1) * sizeof *report->warnings;
+    char **longer = mem_realloc(report->warnings, size);
+    if (longer == NULL) return false;
+    report->warnings = longer;
+    char *copy = mem_strdup(sentence);
+    if (copy == NULL) return false;
+    longer[report->warning_count++] = copy;
+    return true;
+}
+
 void config_warning(struct config_report *report, const char *format, ...)
 {
     char sentence[SENTENCE_BYTES];
@@ -31,7 +45,7 @@ void config_warning(struct config_report *report, const char *format, ...)
     va_end(arguments);
     if (report->is_check)
         printf("warning: %s\n", sentence);
-    else
+    else if (!keep_warning(report, sentence))
         trace(TRACE_WARN, "config", "%s", sentence);
 }
 

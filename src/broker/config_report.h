@@ -9,10 +9,13 @@
 
 /* Reading goes on after a problem, so that --check-config can tell all of them. */
 struct config_report {
-    bool is_check; /* Print all to stdout. Otherwise warnings are traced, and the first */
-    char *why;     /* problem goes here. */
+    bool is_check; /* Print all to stdout. Otherwise the first */
+    char *why;     /* problem goes here, */
     size_t why_size;
     unsigned problem_count;
+    char **
+        warnings; /* and warnings here, each the taker's to free: nobody knows yet where lines go. */
+    unsigned warning_count;
 };
 
 void config_problem(struct config_report *report, const char *format, ...)

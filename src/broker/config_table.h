@@ -444,6 +444,12 @@
     NO_EFFECT("share.fetch.purgatory.purge.interval.requests", INT, "1000", "") \
     SERVED("sluice.flush.interval.ms", LONG, "1000", "1..", flush_interval_ms, \
         "Written data is synced to the disk after so long at most.") \
+    SERVED("sluice.log.file", STRING, NULL, "", log_file, \
+        "Where lines about the broker itself go; empty: to stderr. SIGHUP opens the file anew.") \
+    SERVED("sluice.log.format", STRING, "text", "text|json", log_format, \
+        "Lines of plain text, or a JSON object each.") \
+    SERVED("sluice.log.level", STRING, "info", "error|warn|info|debug", log_level, \
+        "The least important lines that are written.") \
     SERVED("sluice.sendfile.min.bytes", INT, "65536", "1..", sendfile_from_bytes, \
         "Runs of a log at least this long leave by sendfile, shorter ones are copied.") \
     SERVED("sluice.unsynced.max.bytes", LONG, "-1", "-1..", unsynced_max_bytes, \

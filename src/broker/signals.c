@@ -25,6 +25,7 @@ int signals_open(struct signals *signals, struct loop *loop,
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return ERR_IO;
     signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (signals->fd < 0) return ERR_IO;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SIGTERM and SIGINT as events of a loop.
+/* SIGTERM, SIGINT and SIGHUP as events of a loop.
  *
  * They are blocked in all threads and read from a descriptor, so that no handler runs in between:
  * what comes before the loop runs waits, and no call of any thread is interrupted. */

@@ -44,6 +44,7 @@ static int load_from(const char *const *arguments, const char *const *variables)
     why[0] = warnings[0] = '\0';
     trace_set_sink(note_warning, NULL);
     int err = config_load(&config, argc, argv, environment, &action, why, sizeof why);
+    config_tell_warnings(&config);
     trace_set_sink(NULL, NULL);
     return err;
 }
