@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record_batch.h"
 
+#include "alloc.h"
 #include "crc32c.h"
 #include "error.h"
 #include "record_reader.h"
@@ -211,29 +212,58 @@ static bool timestamp_is_in_bounds(int64_t timestamp, const struct batch_rules *
                : (uint64_t)now_ms - (uint64_t)timestamp <= (uint64_t)rules->timestamp_before_max_ms;
 }
 
-/* A bad timestamp outweighs a missing key, as in Kafka. The walk goes on, to name all records. */
-static void note_record_error(struct batch_verdict *verdict, int32_t index, int err,
-                              const char *why)
+#define RECORD_ERRORS_AT_FIRST 16
+
+void batch_verdict_release(struct batch_verdict *verdict)
 {
-    if (verdict->err != ERR_INVALID_TIMESTAMP) refuse(verdict, err, why);
-    if (verdict->record_error_count < BATCH_MAX_RECORD_ERRORS)
-        verdict->record_errors[verdict->record_error_count++] = index;
+    mem_free(verdict->record_errors);
+    verdict->record_errors = NULL;
+    verdict->record_error_count = verdict->record_error_capacity = 0;
 }
 
+/* The batch is refused as a whole, for something else than its records say. */
+static bool refuse_whole(struct batch_verdict *verdict, int err, const char *why)
+{
+    batch_verdict_release(verdict);
+    return refuse(verdict, err, why);
+}
+
+static bool grow_record_errors(struct batch_verdict *verdict)
+{
+    if (verdict->record_error_count < verdict->record_error_capacity) return true;
+    size_t capacity = verdict->record_error_capacity == 0
+                          ? RECORD_ERRORS_AT_FIRST
+                          : 2 * (size_t)verdict->record_error_capacity;
+    int32_t *grown = mem_realloc(verdict->record_errors, capacity * sizeof *grown);
+    if (grown == NULL) return false;
+    verdict->record_errors = grown;
+    verdict->record_error_capacity = (int32_t)capacity;
+    return true;
+}
+
+/* A bad timestamp outweighs a missing key, as in Kafka. The walk goes on, to name all records. */
+static bool note_record_error(struct batch_verdict *verdict, int32_t index, int err,
+                              const char *why)
+{
+    if (!grow_record_errors(verdict)) return refuse_whole(verdict, ERR_NO_MEMORY, NULL);
+    if (verdict->err != ERR_INVALID_TIMESTAMP) refuse(verdict, err, why);
+    verdict->record_errors[verdict->record_error_count++] = index;
+    return true;
+}
+
+/* False: the records behind it need not be looked at. */
 static bool validate_record(const struct record_fields *fields, int64_t timestamp, int32_t index,
                             const struct batch_rules *rules, int64_t now_ms,
                             struct batch_verdict *verdict)
 {
     /* Kafka lets this pass in uncompressed batches, and readers lose records or stumble. */
-    if (fields->offset_delta != index) {
-        verdict->record_error_count = 0;
-        return refuse(verdict, ERR_INVALID_RECORD, "the offset deltas are not 0, 1, 2 ...");
-    }
+    if (fields->offset_delta != index)
+        return refuse_whole(verdict, ERR_INVALID_RECORD, "the offset deltas are not 0, 1, 2 ...");
     if (rules->is_compacted && fields->key.length < 0)
-        note_record_error(verdict, index, ERR_INVALID_RECORD,
-                          "a compacted topic takes no record without a key");
-    else if (!rules->log_append_time && !timestamp_is_in_bounds(timestamp, rules, now_ms))
-        note_record_error(verdict, index, ERR_INVALID_TIMESTAMP, NULL);
+        return note_record_error(verdict, index, ERR_INVALID_RECORD,
+                                 "a compacted topic takes no record without a key");
+    if (!rules->log_append_time && !timestamp_is_in_bounds(timestamp, rules, now_ms))
+        return note_record_error(verdict, index, ERR_INVALID_TIMESTAMP, NULL);
     return true;
 }
 
@@ -256,8 +286,7 @@ static void validate_records(struct record_reader *reader, const struct record_b
     }
     if (err == 0) err = record_reader_finish(reader);
     if (err != 0) {
-        verdict->record_error_count = 0;
-        refuse(verdict, err, reader->why);
+        refuse_whole(verdict, err, reader->why);
         verdict->is_too_long_decompressed = reader->is_too_long;
     }
     verdict->max_timestamp = max_timestamp;

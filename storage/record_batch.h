@@ -124,14 +124,12 @@ struct batch_rules {
     int16_t produce_version; /* Below 7 zstd is refused (76). */
 };
 
-#define BATCH_MAX_RECORD_ERRORS 64
-
 struct batch_verdict {
     int err;         /* 0, or what the client gets. */
     const char *why; /* Static sentence, or NULL. */
-    /* Indexes of refused records (ERR_INVALID_RECORD, ERR_INVALID_TIMESTAMP), at most this many. */
-    int32_t record_errors[BATCH_MAX_RECORD_ERRORS];
-    int32_t record_error_count;
+    /* Indexes of all refused records (ERR_INVALID_RECORD, ERR_INVALID_TIMESTAMP); NULL: none. */
+    int32_t *record_errors;
+    int32_t record_error_count, record_error_capacity;
     /* The real one, found by walking; the stored one if records are trusted. */
     int64_t max_timestamp;
     bool is_too_long_decompressed; /* Refused for max_decompressed_bytes, nothing else. */
@@ -143,10 +141,12 @@ struct batch_verdict {
 
 /* The check of what a producer sent for one partition (DESIGN 4.3): exactly one batch, all of it.
  * Looks only at its arguments. Any thread; walks and decompresses, so large compressed batches
- * belong in the pool. `batch` is filled in as far as possible. */
+ * belong in the pool. `batch` is filled in as far as possible. The caller releases the verdict. */
 void record_batch_validate(const void *data, size_t size, const struct batch_rules *rules,
                            int64_t now_ms, struct record_batch *batch,
                            struct batch_verdict *verdict);
+
+void batch_verdict_release(struct batch_verdict *verdict);
 
 /* The check of what a leader sent to a follower: the batch that `data` begins with. Of the records inside
  * only what decides about transactions is looked at. 0, ERR_NOT_FOUND (`data` ends, perhaps inside a

@@ -66,7 +66,8 @@ static void answer_leader(struct produce_part *part, int32_t leader, int32_t lea
     part->produce->leader_hint = leader;
 }
 
-/* KIP-467: which records of the batch were refused, and why. */
+/* KIP-467: which records of the batch were refused. Why is told once, for the partition: clients take
+ * that where a record has no words of its own. */
 static int answer_record_errors(struct produce_part *part)
 {
     const struct batch_verdict *verdict = &part->append.verdict;
@@ -76,8 +77,7 @@ static int answer_record_errors(struct produce_part *part)
     if (errors == NULL) return ERR_NO_MEMORY;
     for (int32_t i = 0; i < verdict->record_error_count; i++) {
         errors[i].batch_index = verdict->record_errors[i];
-        errors[i].batch_index_error_message = verdict->why == NULL ? STR_NULL
-                                                                   : str_from(verdict->why);
+        errors[i].batch_index_error_message = STR_NULL;
     }
     part->answer->record_errors.items = errors;
     part->answer->record_errors.count = verdict->record_error_count;

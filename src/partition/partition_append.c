@@ -45,6 +45,7 @@ void append_close(struct append *append)
 {
     mem_free(append->owned);
     append->owned = NULL;
+    batch_verdict_release(&append->verdict);
 }
 
 /* ---- the check ---- */

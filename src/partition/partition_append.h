@@ -48,7 +48,7 @@ struct append {
 void append_init(struct append *append, struct partition *partition, uint8_t *data, size_t size,
                  int16_t produce_version, struct loop *loop, void (*done)(struct append *append));
 
-/* Frees what the append copied. */
+/* Frees what the append copied, and its verdict. */
 void append_close(struct append *append);
 
 /* Checks what the producer sent (DESIGN 4.3), corrects the batch's max timestamp, and compresses anew for

@@ -273,7 +273,26 @@ TEST(records_from_the_far_future_are_refused)
     client_close(client);
 }
 
-TEST(the_records_at_fault_are_named)
+TEST(all_records_at_fault_are_named)
+{
+    enum { RECORDS = 20000 };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 1);
+    struct records batch = batch_build(
+        &client->arena,
+        (struct batch){ .record_count = RECORDS, .first_timestamp = INT64_C(4000000000000) });
+    for (int16_t version = 8; version <= PRODUCE_NEWEST; version += 5) {
+        struct produce_response_partition answer = produce_to(client, version, topic, 0, -1, batch);
+        assert_in_version(version, answer.error_code, 32);
+        assert_in_version(version, answer.record_errors.count, RECORDS);
+        for (int32_t i = 0; i < RECORDS; i++)
+            assert_in_version(version, answer.record_errors.items[i].batch_index, i);
+    }
+    client_close(client);
+}
+
+TEST(the_records_at_fault_are_named_and_no_others)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);

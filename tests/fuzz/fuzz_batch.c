@@ -103,6 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
         walk(&batch, &count, &max_timestamp);
         recompress(&batch, (enum codec)((choice >> 2) % 5), false, count);
     }
+    for (int32_t i = 0; i < verdict.record_error_count; i++)
+        fuzz_promise(verdict.record_errors[i] >= i && verdict.record_errors[i] < batch.record_count,
+                     "a refused record is one of the batch's");
+    batch_verdict_release(&verdict);
     free(copy);
     return 0;
 }

@@ -482,6 +482,7 @@ static void check_append(const json_t *line)
                          json_integer_value(json_array_get(indexes, (size_t)i)));
     if (verdict.err == 0 && kafka == 0) assert_stored(what, &blob, &rules, &batch, &verdict, line);
     appends_compared++;
+    batch_verdict_release(&verdict);
     free(blob.data);
 }
 
@@ -581,6 +582,7 @@ static bool is_accepted(const struct blob *blob)
     struct record_batch batch;
     struct batch_verdict verdict;
     record_batch_validate(blob->data, blob->length, &lenient, NOW_MS, &batch, &verdict);
+    batch_verdict_release(&verdict);
     return verdict.err == 0;
 }
 

@@ -229,8 +229,11 @@ TEST(a_compacted_topic_names_the_records_without_a_key)
     assert_int_equal(verdict.record_error_count, 2);
     assert_int_equal(verdict.record_errors[0], 1);
     assert_int_equal(verdict.record_errors[1], 3);
+    batch_verdict_release(&verdict);
     rules.trust_records = true; /* Keys are not taken on trust. */
-    assert_int_equal(judged(&buffer, &rules).record_error_count, 2);
+    verdict = judged(&buffer, &rules);
+    assert_int_equal(verdict.record_error_count, 2);
+    batch_verdict_release(&verdict);
     buffer_close(&buffer);
 }
 
@@ -246,10 +249,11 @@ TEST(a_bad_timestamp_outweighs_a_missing_key)
     struct batch_verdict verdict = judged(&buffer, &rules);
     assert_int_equal(verdict.err, ERR_INVALID_TIMESTAMP);
     assert_int_equal(verdict.record_error_count, 3);
+    batch_verdict_release(&verdict);
     buffer_close(&buffer);
 }
 
-TEST(of_many_bad_records_the_first_are_named)
+TEST(of_many_bad_records_all_are_named)
 {
     struct batch_builder builder = started(0);
     for (int i = 0; i < 1000; i++)
@@ -257,9 +261,31 @@ TEST(of_many_bad_records_the_first_are_named)
     struct buffer buffer = finished(&builder);
     struct batch_verdict verdict = judged(&buffer, &usual);
     assert_int_equal(verdict.err, ERR_INVALID_TIMESTAMP);
-    assert_int_equal(verdict.record_error_count, BATCH_MAX_RECORD_ERRORS);
-    assert_int_equal(verdict.record_errors[BATCH_MAX_RECORD_ERRORS - 1],
-                     BATCH_MAX_RECORD_ERRORS - 1);
+    assert_int_equal(verdict.record_error_count, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(verdict.record_errors[i], i);
+    batch_verdict_release(&verdict);
+    buffer_close(&buffer);
+}
+
+TEST(lack_of_memory_to_name_bad_records_is_an_error_and_leaks_nothing)
+{
+    struct batch_builder builder = started(0);
+    for (int i = 0; i < 100; i++)
+        add(&builder, NOW_MS + 4000000, "k", "v");
+    struct buffer buffer = finished(&builder);
+    int err = ERR_NO_MEMORY;
+    int nth = 1;
+    for (; err == ERR_NO_MEMORY; nth++) {
+        mem_fail_at(nth);
+        struct batch_verdict verdict = judged(&buffer, &usual);
+        mem_fail_at(0);
+        err = verdict.err;
+        assert_int_equal(verdict.record_error_count, err == ERR_NO_MEMORY ? 0 : 100);
+        batch_verdict_release(&verdict);
+    }
+    assert_int_equal(err, ERR_INVALID_TIMESTAMP);
+    assert_true(nth > 3);
     buffer_close(&buffer);
 }
 
