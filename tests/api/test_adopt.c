@@ -52,9 +52,8 @@ static bool said(const struct test_broker *broker, const char *words)
 /* A broker, not started, on a copy of Kafka's folder. */
 static void given_kafkas_folder(struct test_broker *broker, bool adopt)
 {
-    test_broker_prepare(broker, NULL);
+    test_broker_prepare_on(broker, NULL, KAFKA_FOLDER);
     broker->adopt = adopt;
-    run("cp -r '%s' '%s/data'", test_data(KAFKA_FOLDER), broker->folder);
 }
 
 /* All that a reader gets, from the first offset on. */

@@ -15,20 +15,26 @@
 #define AT_LAST_OFFSET_DELTA 23
 #define AT_BASE_TIMESTAMP    27
 #define AT_MAX_TIMESTAMP     35
+#define AT_PRODUCER_ID       43
+#define AT_PRODUCER_EPOCH    51
+#define AT_BASE_SEQUENCE     53
+#define AT_RECORD_COUNT      57
 #define LENGTH_OVERHEAD      12 /* Bytes that the length field does not count. */
 
 static void put_record(struct buffer *to, const struct batch *batch, int32_t index)
 {
     char key[24], text[24];
-    snprintf(key, sizeof key, "key %d", index);
+    bool is_exempt = index < 32 && (batch->keyless >> index & 1) != 0;
+    bool has_key = batch->is_keyed && !is_exempt;
+    snprintf(key, sizeof key, "key %d", batch->first_key + index);
     snprintf(text, sizeof text, "value %d", index);
     struct buffer record;
     buffer_init(&record);
     buffer_i8(&record, 0);
     buffer_varlong(&record, index * batch->timestamp_step);
     buffer_varint(&record, index);
-    buffer_varint(&record, batch->is_keyed ? (int32_t)strlen(key) : -1);
-    if (batch->is_keyed) buffer_put(&record, key, strlen(key));
+    buffer_varint(&record, has_key ? (int32_t)strlen(key) : -1);
+    if (has_key) buffer_put(&record, key, strlen(key));
     size_t text_bytes = strlen(text);
     size_t value_bytes = batch->value_bytes == 0 ? text_bytes : (size_t)batch->value_bytes;
     buffer_varint(&record, (int32_t)value_bytes);
@@ -141,6 +147,26 @@ int64_t batch_base_timestamp(struct records batch)
 int64_t batch_max_timestamp(struct records batch)
 {
     return load_i64(batch.data + AT_MAX_TIMESTAMP);
+}
+
+int32_t batch_record_count(struct records batch)
+{
+    return load_i32(batch.data + AT_RECORD_COUNT);
+}
+
+int64_t batch_producer_id(struct records batch)
+{
+    return load_i64(batch.data + AT_PRODUCER_ID);
+}
+
+int16_t batch_producer_epoch(struct records batch)
+{
+    return load_i16(batch.data + AT_PRODUCER_EPOCH);
+}
+
+int32_t batch_base_sequence(struct records batch)
+{
+    return load_i32(batch.data + AT_BASE_SEQUENCE);
 }
 
 int16_t batch_attributes(struct records batch)

@@ -10,6 +10,7 @@
 #define BATCH_HEADER_BYTES  61
 #define BATCH_CODEC_ZSTD    4
 #define BATCH_TRANSACTIONAL 0x10
+#define BATCH_CONTROL       0x20
 
 struct batch {
     int64_t producer_id;
@@ -22,6 +23,8 @@ struct batch {
     int32_t record_count;    /* 0: one. */
     int32_t value_bytes;     /* 0: a short text. */
     bool is_keyed;
+    int32_t first_key; /* Keys count up from it. */
+    uint32_t keyless;  /* Bits: these records have no key all the same. */
 };
 
 /* Builds it, uncompressed, in the arena. */
@@ -41,6 +44,10 @@ struct records records_batch(struct records records, int32_t nth);
 
 int64_t batch_base_offset(struct records batch);
 int64_t batch_last_offset(struct records batch);
+int32_t batch_record_count(struct records batch);
+int64_t batch_producer_id(struct records batch);
+int16_t batch_producer_epoch(struct records batch);
+int32_t batch_base_sequence(struct records batch);
 int64_t batch_base_timestamp(struct records batch);
 int64_t batch_max_timestamp(struct records batch);
 int16_t batch_attributes(struct records batch);

@@ -183,6 +183,16 @@ void test_broker_prepare(struct test_broker *broker, const char *const *settings
     snprintf(broker->folder, sizeof broker->folder, "%s", test_folder());
 }
 
+void test_broker_prepare_on(struct test_broker *broker, const char *const *settings,
+                            const char *folder)
+{
+    char command[1024];
+    test_broker_prepare(broker, settings);
+    broker->adopt = true;
+    snprintf(command, sizeof command, "cp -r '%s' '%s/data'", test_data(folder), broker->folder);
+    assert_int_equal(system(command), 0);
+}
+
 void test_broker_open(struct test_broker *broker, const char *const *settings)
 {
     test_broker_prepare(broker, settings);

@@ -29,6 +29,10 @@ void test_broker_open(struct test_broker *broker, const char *const *settings);
 /* The same, but does not start it: "data" is not there yet. */
 void test_broker_prepare(struct test_broker *broker, const char *const *settings);
 
+/* The same, but "data" is a copy of a Kafka's folder (test_data()), which the broker is to adopt. */
+void test_broker_prepare_on(struct test_broker *broker, const char *const *settings,
+                            const char *folder);
+
 /* Starts a broker that should refuse to run; the status with which it exits. */
 int test_broker_ends_by_itself(struct test_broker *broker);
 

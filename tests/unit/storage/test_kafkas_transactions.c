@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "kafkas_transactions.h"
 #include "log_fixture.h"
 
 static struct log_fixture fixture;
@@ -16,13 +17,13 @@ static struct log_fixture fixture;
 #define FIRST_SEGMENT  "00000000000000000000"
 #define SECOND_SEGMENT "00000000000000000028"
 #define SECOND_BASE    28
-#define END_OFFSET     51
-#define FIRST_OPEN     48
+#define END_OFFSET     KAFKAS_TRANSACTIONS_END
+#define FIRST_OPEN     KAFKAS_FIRST_OPEN
 
-/* Producer, first and last offset, last stable offset. */
 static const struct aborted_transaction aborted[] = {
-    { 0, 1, 6, 2 },    { 0, 8, 12, 9 },   { 1, 15, 19, 20 }, { 0, 22, 26, 20 }, { 1, 23, 27, 20 },
-    { 2, 20, 35, 36 }, { 0, 36, 39, 37 }, { 1, 37, 41, 42 }, { 1, 43, 47, 48 },
+#define ROW(producer, first, last, stable) { producer, first, last, stable },
+    KAFKAS_ABORTED_TRANSACTIONS(ROW)
+#undef ROW
 };
 #define ABORTED_COUNT (sizeof aborted / sizeof aborted[0])
 
