@@ -47,12 +47,13 @@ expect_status()
     ok "$what"
 }
 
-# A Python that has confluent_kafka: Debian's, where another comes first in the path.
+# find_python MODULE…: a Python that has them: Debian's, where another comes first in the path.
 find_python()
 {
-    local candidate
+    local candidate modules
+    modules=$(IFS=, && echo "$*")
     for candidate in python3 /usr/bin/python3; do
-        if "$candidate" -c 'import confluent_kafka' 2>/dev/null; then
+        if "$candidate" -c "import $modules" 2>/dev/null; then
             echo "$candidate"
             return
         fi

@@ -1,39 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// kafkajs (its own implementation of the protocol) and node-rdkafka against a broker: topics are
-// created and written to. kafkajs reads through groups only, so reading is kcat's part (see run).
+// The producers of kafkajs (its own implementation of the protocol) and node-rdkafka against a broker: partition 0
+// of a topic is kafkajs's, 1 is node-rdkafka's. kafkajs reads through groups only, so reading is kcat's part (see run).
 //
-//   node clients.js HOST:PORT TOPIC RECORDS [--delete]
+//   node producers.js HOST:PORT TOPIC RECORDS
 'use strict';
 
 const { Kafka, CompressionTypes, logLevel } = require('kafkajs');
 const rdkafka = require('node-rdkafka');
+const { check, main, WAIT_MS } = require('./check.js');
 
 const [broker, topic, count] = [process.argv[2], process.argv[3], Number(process.argv[4])];
-const WAIT_MS = 60000;
-
-function check(what, holds, detail) {
-  if (holds) {
-    console.log(`   ok  ${what}`);
-    return;
-  }
-  console.log(`NOT ok  ${what}: ${JSON.stringify(detail)}`);
-  process.exit(1);
-}
 
 async function useKafkajs() {
   const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, requestTimeout: WAIT_MS });
   const admin = kafka.admin();
   await admin.connect();
-  const created = await admin.createTopics({
-    topics: [{ topic, numPartitions: 2, replicationFactor: 1,
-      configEntries: [{ name: 'retention.ms', value: '3600000' }] }],
-  });
-  check('kafkajs creates a topic', created === true, created);
-  check('and learns that it is there', (await admin.createTopics({ topics: [{ topic }] })) === false);
-  check('kafkajs lists it', (await admin.listTopics()).includes(topic));
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  check('with two partitions', topics[0].partitions.length === 2, topics);
-
+  await admin.createTopics({ topics: [{ topic, numPartitions: 2, replicationFactor: 1 }] });
   for (const [name, options] of [['plain', {}], ['idempotent', { idempotent: true, maxInFlightRequests: 1 }]]) {
     for (const compression of [CompressionTypes.None, CompressionTypes.GZIP]) {
       const producer = kafka.producer(options);
@@ -79,16 +61,4 @@ function useRdkafka() {
   });
 }
 
-async function deleteTopic() {
-  const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  await admin.deleteTopics({ topics: [topic] });
-  check('kafkajs deletes the topic', !(await admin.listTopics()).includes(topic));
-  await admin.disconnect();
-}
-
-const steps = process.argv[5] === '--delete' ? [deleteTopic] : [useKafkajs, useRdkafka];
-(async () => {
-  for (const step of steps) await step();
-  process.exit(0);
-})().catch((error) => check('no exception', false, String(error && error.stack)));
+main(useKafkajs, useRdkafka);
