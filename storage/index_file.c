@@ -93,8 +93,10 @@ int index_file_load(struct index_file *file, bool may_be_torn)
     bool is_torn = err == 0 && size % file->kind->entry_size != 0;
     if (err == 0 && ((is_torn && !may_be_torn) || size / file->kind->entry_size > INT32_MAX))
         err = ERR_CORRUPT_MESSAGE;
-    if (err == 0) file->count = (uint32_t)(size / file->kind->entry_size);
-    return err;
+    if (err != 0) return err;
+    file->count = (uint32_t)(size / file->kind->entry_size);
+    file->has_torn = is_torn;
+    return 0;
 }
 
 int index_file_reset(struct index_file *file)
@@ -419,6 +421,14 @@ static int sync_file(struct index_file *file, int fd)
     return err;
 }
 
+bool index_file_has_changed(struct index_file *file)
+{
+    lock(file);
+    bool has_changed = waiting(file) > 0 || file->is_dirty;
+    unlock(file);
+    return has_changed;
+}
+
 int index_file_write_out(struct index_file *file, bool sync)
 {
     struct open_file *pinned;
@@ -456,6 +466,11 @@ int index_file_truncate(struct index_file *file, uint32_t count)
 
     lock(file);
     assert(count <= file->count);
+    bool is_needed = count < file->count || file->has_torn;
+    unlock(file);
+    if (!is_needed) return 0;
+
+    lock(file);
     uint32_t written = file->count - waiting(file);
     uint32_t left = count > written ? count - written : 0;
     file->count = count;
@@ -469,6 +484,7 @@ int index_file_truncate(struct index_file *file, uint32_t count)
     }
     if (written > count) written = count;
     file->is_dirty = true;
+    file->has_torn = false;
     unlock(file);
     mem_free(tail);
 

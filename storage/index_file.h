@@ -37,6 +37,7 @@ struct index_file {
     uint64_t id;             /* In the block cache. */
     uint32_t count; /* Entries in all; may have unused ones at the end until it is appended to. */
     bool is_dirty;  /* The file has changed since it was synced. */
+    bool has_torn;  /* Behind the entries is a part of one. */
 };
 
 void index_file_init(struct index_file *file, const struct index_kind *kind,
@@ -63,6 +64,9 @@ int index_file_append(struct index_file *file, const void *entry);
 /* The last entry, between begin and end; NULL if there is none. Good until the next append. */
 const uint8_t *index_file_last(const struct index_file *file);
 
+/* Is there anything that index_file_write_out() would write or sync? */
+bool index_file_has_changed(struct index_file *file);
+
 /* Writes waiting entries to the page cache; `sync`: and whatever changed to the disk. Blocks. */
 int index_file_write_out(struct index_file *file, bool sync);
 
@@ -70,7 +74,8 @@ int index_file_write_out(struct index_file *file, bool sync);
  * between begin and end. */
 void index_file_let_go(struct index_file *file);
 
-/* Drops all entries but the first `count`, and whatever else is in the file. Writer, not between begin
+/* Drops all entries but the first `count`, and whatever else is in the file; if there is nothing of the kind
+ * the file is not touched. Writer, not between begin
  * and end, and no index_file_write_out() beside it. Blocks. */
 int index_file_truncate(struct index_file *file, uint32_t count);
 

@@ -131,26 +131,39 @@ int log_finish_segment(struct segment *segment)
     return err == 0 ? segment_write_indexes(segment, false) : err;
 }
 
+/* The recovery point of a log that is not as a checkpoint left it: the active segment lies above it, and so
+ * does the first one whose indexes are right in memory only. */
+static int64_t recovery_point_to_leave(const struct partition_log *log)
+{
+    const struct segment *active = log_active(log);
+    int64_t offset = log->recovery_point;
+
+    if (offset > active->base_offset) offset = active->base_offset;
+    for (size_t i = 0; i < log->segment_count && log->indexes_are_behind; i++) {
+        const struct segment *segment = log->segments[i];
+        if (segment->base_offset < offset && !segment->indexes_are_flushed)
+            offset = segment->base_offset;
+    }
+    return offset;
+}
+
 /* Closing is no promise, so failures only cost the next opening some time: whatever is not as a
  * checkpoint left it makes that opening look at the active segment. */
 static void leave_in_order(struct partition_log *log)
 {
-    struct segment *active = log_active(log);
+    bool is_at_checkpoint = log->recovery_point == log->data_end && !log->indexes_are_behind;
 
     if (log->failed == 0) {
         for (size_t i = 0; i < log->segment_count; i++)
             log_trim(log, log->segments[i]);
-        if (log->recovery_point != log->data_end) log_finish_segment(active);
+        if (!is_at_checkpoint) log_finish_segment(log_active(log));
     }
-    for (int i = 0; i < LOG_OLD_SNAPSHOTS && log->recovery_point == log->data_end; i++)
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS && is_at_checkpoint; i++)
         if (log->old_snapshots[i] != log->data_end)
             (void)log_remove_old_snapshot(log, log->old_snapshots[i]);
-    if (log->failed != 0 || log->recovery_point != log->data_end) {
-        int64_t recovery_point = log->recovery_point < active->base_offset ? log->recovery_point
-                                                                           : active->base_offset;
+    if (log->failed != 0 || !is_at_checkpoint)
         data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
-                                recovery_point);
-    }
+                                recovery_point_to_leave(log));
 }
 
 void partition_log_close(struct partition_log *log)

@@ -104,12 +104,14 @@ static int find_top_again(struct partition_log *log, struct segment *active)
 }
 
 /* The recovery point is where the log was cut: closed there, the segment is trusted with its indexes. */
-static int sync_cut_indexes(struct segment *active)
+static int sync_cut_indexes(struct partition_log *log, struct segment *active)
 {
     int err = log_finish_segment(active);
 
     if (err == 0) err = segment_write_indexes(active, true);
-    return err == ERR_NO_SPACE ? 0 : err; /* They are in memory. */
+    if (err != ERR_NO_SPACE) return err;
+    log->indexes_are_behind = true; /* They are in memory. */
+    return 0;
 }
 
 static int cut_active(struct partition_log *log, int64_t offset, int64_t position)
@@ -123,7 +125,7 @@ static int cut_active(struct partition_log *log, int64_t offset, int64_t positio
     active->reserve_taken = 0;
     if (position == 0) active->first_timestamp = SEGMENT_TIME_UNKNOWN;
     err = find_top_again(log, active);
-    return err != 0 ? err : sync_cut_indexes(active);
+    return err != 0 ? err : sync_cut_indexes(log, active);
 }
 
 /* If it is lost, an earlier one and the data say the same. */

@@ -128,7 +128,9 @@ static int flush_segment(struct partition_log *log, const struct flushing *flush
     }
     err = log_trim(log, segment);
     if (err == 0 && !segment->indexes_are_flushed) {
-        err = segment_write_indexes(segment, !log->leaves_syncs);
+        /* Made when the disk was full they may lack their last entry. */
+        if (log->indexes_are_behind) err = log_finish_segment(segment);
+        if (err == 0) err = segment_write_indexes(segment, !log->leaves_syncs);
         segment->indexes_are_flushed = err == 0;
         segment_close_indexes(segment);
         if (err == ERR_NO_SPACE) { /* They can be had from the data again (DESIGN 4.7). */
@@ -146,6 +148,17 @@ static bool is_clean(const struct segment *segment)
            segment->indexes_are_flushed && segment->reserved_to <= segment->size;
 }
 
+/* The first of all, by index, with base above `behind`; the active one if there is none. Under both locks. */
+static size_t first_unclean(const struct partition_log *log, int64_t behind)
+{
+    size_t index = log_segment_at(log, behind);
+
+    while (index + 1 < log->segment_count &&
+           (log->segments[index]->base_offset <= behind || is_clean(log->segments[index])))
+        index++;
+    return index;
+}
+
 /* The first segment that may have something to flush, with base above `behind`; false: none. */
 static bool next_to_flush(struct partition_log *log, int64_t behind, int64_t below,
                           struct flushing *flushing)
@@ -157,6 +170,8 @@ static bool next_to_flush(struct partition_log *log, int64_t behind, int64_t bel
     while (index > 0 && log->segments[index - 1]->base_offset > behind &&
            !is_clean(log->segments[index - 1]))
         index--;
+    if (log->indexes_are_behind) /* Perhaps also those of one in front of clean ones. */
+        index = first_unclean(log, behind);
     struct segment *segment = log->segments[index];
     bool is_found = segment->base_offset > behind && segment->base_offset <= below;
     if (is_found) {
@@ -337,6 +352,7 @@ static bool is_at_rest(const struct partition_log *log)
 {
     if (log->recovery_point != log->data_end || log->epochs_are_dirty) return false;
     if (log->size_bytes == 0) return true;
+    if (log->indexes_are_behind) return false;
     return log->snapshot_offset == log->data_end && !log->is_new && !log->folder_is_dirty;
 }
 
@@ -388,14 +404,15 @@ int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpo
     return checkpoint_failure(log, err);
 }
 
-/* Those of the segment that was active. Closed meanwhile, the flush has written them, and it may be gone. */
+/* Those of the segment that was active. It may be gone meanwhile; or closed, after the flush or before. */
 static int write_indexes(struct partition_log *log, int64_t base_offset, bool sync)
 {
     struct segment *segment = NULL;
 
     pthread_mutex_lock(&log->lock);
     struct segment *found = log->segments[log_segment_at(log, base_offset)];
-    if (found->base_offset == base_offset && !found->is_closed) segment = segment_keep(found);
+    if (found->base_offset == base_offset && !found->indexes_are_flushed)
+        segment = segment_keep(found);
     pthread_mutex_unlock(&log->lock);
     int err = segment == NULL ? 0 : segment_write_indexes(segment, sync);
     segment_release(segment);
@@ -435,6 +452,7 @@ static int end_locked(struct partition_log *log, const struct log_checkpoint *ch
     err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log, checkpoint, sync);
     if (err != 0) return err;
     log->recovery_point = checkpoint->offset;
+    log->indexes_are_behind = false;
     return note_snapshot(log, checkpoint->offset);
 }
 

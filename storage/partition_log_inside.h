@@ -55,9 +55,13 @@ struct partition_log {
     bool has_batches_file;
     bool is_full;            /* The last write found no room. Writer. */
     bool indexes_lack_space; /* The last flush could not write them. Under the flush lock. */
-    bool leaves_syncs;       /* To data_dir_sync_all(). Under the flush lock. */
-    int64_t reserve_least;   /* Kept behind the end of the active segment, also over restarts. */
-    bool is_new;             /* Folder and partition.metadata are not known to be on disk. */
+    /* Opening or a cut has changed indexes below the recovery point, and a full disk keeps a part of them in
+     * memory. Until a checkpoint has written them the log is not at rest, and closed it is left to be
+     * recovered. Changed as the recovery point. */
+    bool indexes_are_behind;
+    bool leaves_syncs;     /* To data_dir_sync_all(). Under the flush lock. */
+    int64_t reserve_least; /* Kept behind the end of the active segment, also over restarts. */
+    bool is_new;           /* Folder and partition.metadata are not known to be on disk. */
     struct removed_segment *removed; /* Oldest first. */
     size_t removed_count;
 

@@ -10,6 +10,7 @@
  *      cannot bring back what is gone. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "batch_scan.h"
@@ -33,6 +34,7 @@ struct recovering {
 struct segment_scan {
     struct segment *segment;
     int64_t check_from; /* Batches that end at or above it are checked. */
+    bool makes_indexes; /* All entries anew, not only those from there on. */
     int64_t end;        /* Where the good batches end, */
     bool is_bad;        /* and whether something follows. */
 };
@@ -78,28 +80,36 @@ static int scan_batches(struct recovering *recovering, struct segment_scan *scan
     return err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE ? 0 : err;
 }
 
+static int begin_indexes_again(struct segment_scan *scan)
+{
+    scan->makes_indexes = true;
+    return segment_reset_indexes(scan->segment);
+}
+
 /* Where to begin a scan so that it passes the recovery point: at the last indexed batch below it. The
  * indexes are cut there. 0 and empty indexes if they cannot help. */
-static int find_scan_start(struct recovering *recovering, struct segment *segment,
-                           int64_t recovery_point, bool indexes_are_good, int64_t *start)
+static int find_scan_start(struct recovering *recovering, struct segment_scan *scan,
+                           bool indexes_are_good, int64_t *start)
 {
     const struct partition_log *log = recovering->log;
+    struct segment *segment = scan->segment;
+    int64_t recovery_point = log->recovery_point;
     struct offset_index_entry entry = { -1, 0 };
     struct time_index_entry time_entry;
     struct record_batch batch;
-    struct batch_scan scan;
+    struct batch_scan batches;
     int64_t position;
     int fd;
 
     *start = 0;
     if (!indexes_are_good || recovery_point <= segment->base_offset)
-        return segment_reset_indexes(segment);
+        return begin_indexes_again(scan);
     int err = segment_pin(segment, true, &fd);
     if (err != 0) return err;
     err = offset_index_find(&segment->offsets, true, recovery_point - 1, segment->size - 1, &entry);
     if (err == 0 && entry.position > 0) {
-        batch_scan_init(&scan, log->fs, fd, entry.position, segment->size, true);
-        err = batch_scan_next(&scan, &batch, &position);
+        batch_scan_init(&batches, log->fs, fd, entry.position, segment->size, true);
+        err = batch_scan_next(&batches, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) != entry.last_offset)
             err = ERR_CORRUPT_MESSAGE;
         if (err == 0)
@@ -112,7 +122,7 @@ static int find_scan_start(struct recovering *recovering, struct segment *segmen
     if (err == 0) err = time_index_truncate(&segment->times, recovery_point);
     if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND) {
         recovering->recovery->indexes_rebuilt++;
-        return segment_reset_indexes(segment);
+        return begin_indexes_again(scan);
     }
     if (err == 0) {
         *start = entry.position;
@@ -157,20 +167,23 @@ static int sync_rebuilt(struct partition_log *log, struct segment *segment)
     int err = segment_write_indexes(segment, true);
 
     segment_let_go(segment);
-    if (err == ERR_NO_SPACE) return 0; /* As in complete_indexes(). */
-    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
+    if (err == ERR_NO_SPACE) { /* As in complete_indexes(). */
+        log->indexes_are_behind = true;
+        return 0;
+    }
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    segment->indexes_are_flushed = err == 0;
+    return err;
 }
 
-/* By (1): only what is missing beside the log is made again. `end` is where the next one begins. What
- * lies below the start is not missed: a crash while the log began anew may leave it, in any state. */
-static int trust_segment(struct recovering *recovering, struct segment *segment, int64_t end,
-                         bool is_clean, bool indexes_are_good)
+/* By (1): only what is missing beside the log is made again. */
+static int trust_segment(struct recovering *recovering, struct segment *segment, bool is_clean,
+                         bool indexes_are_good)
 {
     const struct partition_log *log = recovering->log;
     struct segment_scan scan = { .segment = segment, .check_from = INT64_MAX };
 
-    if (segment->size == 0 && !indexes_are_good && segment != log_active(log) &&
-        end > log->start_offset) {
+    if (segment->size == 0 && !indexes_are_good && segment != log_active(log)) {
         trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is empty, but was not", log->folder,
               segment->base_offset);
         return ERR_CORRUPT_MESSAGE;
@@ -178,8 +191,7 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
     int err = check_indexes(recovering, segment, is_clean, &indexes_are_good);
     if (err != 0) return err;
     segment->flushed_size = segment->size;
-    /* Those of the active one will change until it is closed. */
-    segment->indexes_are_flushed = indexes_are_good && segment != log_active(recovering->log);
+    segment->indexes_are_flushed = indexes_are_good;
     if (indexes_are_good) return 0;
     recovering->recovery->indexes_rebuilt++;
     int64_t next_offset = recovering->next_offset;
@@ -291,6 +303,17 @@ static bool ends_early(const struct recovering *recovering, size_t index)
            log->segments[index + 1]->base_offset > recovering->cleaned_offset;
 }
 
+/* What the recovery point stands for, and was changed. If there is data above it the next
+ * checkpoint is soon enough for the end of the indexes; otherwise there may be none before a clean stop. */
+static bool must_sync_indexes(const struct recovering *recovering, const struct segment_scan *scan)
+{
+    int64_t recovery_point = recovering->log->recovery_point;
+
+    return scan->segment->base_offset < recovery_point &&
+           (scan->makes_indexes || recovering->next_offset <= recovery_point) &&
+           segment_indexes_have_changed(scan->segment);
+}
+
 /* By (2) and (3). */
 static int recover_segment(struct recovering *recovering, size_t index, bool indexes_are_good)
 {
@@ -302,7 +325,7 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     /* A segment that begins below the end of the one before is not its continuation. */
     bool is_misplaced = segment->base_offset < recovering->next_offset;
     if (!is_misplaced) recovering->next_offset = segment->base_offset;
-    int err = find_scan_start(recovering, segment, log->recovery_point, indexes_are_good, &start);
+    int err = find_scan_start(recovering, &scan, indexes_are_good, &start);
     if (err == 0 && recovering->buffer == NULL) {
         recovering->buffer = mem_alloc(CRC_BUFFER_BYTES);
         err = recovering->buffer == NULL ? ERR_NO_MEMORY : 0;
@@ -310,6 +333,7 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     if (err == 0) err = scan_batches(recovering, &scan, start);
     if (err == 0) err = complete_indexes(segment);
     segment->indexes_are_flushed = false;
+    if (err == 0 && must_sync_indexes(recovering, &scan)) err = sync_rebuilt(log, segment);
     recovering->recovery->was_recovered |= segment->size > 0;
     if (err == 0 && recovering->writes_again)
         err = write_again(recovering, segment, start, scan.end);
@@ -332,6 +356,31 @@ static bool is_in_order_as_it_is(const struct partition_log *log)
            (log->recovery_point == active->base_offset) == (active->size == 0);
 }
 
+/* Below the start nothing is missed: neither what a crash while the log began anew left there, in any state,
+ * nor the indexes of a segment that retention was about to remove. */
+static void leave_segment(struct segment *segment, bool *indexes_are_lost)
+{
+    segment->flushed_size = segment->size;
+    segment->indexes_are_flushed = true;
+    *indexes_are_lost = false;
+}
+
+/* An empty segment that begins inside the one before it is what a power cut left of a log that was to begin
+ * anew there. It would hide what lies behind its base offset. */
+static int drop_misplaced(struct partition_log *log, size_t index, bool *indexes_are_lost)
+{
+    struct segment *segment = log->segments[index];
+    size_t behind = log->segment_count - index - 1;
+
+    int err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
+    memmove(&log->segments[index], &log->segments[index + 1], behind * sizeof *log->segments);
+    memmove(&indexes_are_lost[index], &indexes_are_lost[index + 1],
+            behind * sizeof *indexes_are_lost);
+    log->segment_count--;
+    segment_release(segment);
+    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
+}
+
 static bool has_data(const struct partition_log *log)
 {
     for (size_t i = 0; i < log->segment_count; i++)
@@ -339,7 +388,7 @@ static bool has_data(const struct partition_log *log)
     return false;
 }
 
-static int bring_in_order(struct recovering *recovering, const bool *indexes_are_lost)
+static int bring_in_order(struct recovering *recovering, bool *indexes_are_lost)
 {
     struct partition_log *log = recovering->log;
     bool is_clean = is_in_order_as_it_is(log);
@@ -349,13 +398,20 @@ static int bring_in_order(struct recovering *recovering, const bool *indexes_are
     for (size_t i = 0; i < log->segment_count && err == 0; i++) {
         bool is_last = i + 1 == log->segment_count;
         int64_t end = is_last ? INT64_MAX : log->segments[i + 1]->base_offset;
-        if (is_clean || end <= log->recovery_point) {
-            err = trust_segment(recovering, log->segments[i], end, is_clean, !indexes_are_lost[i]);
+        if (end <= log->start_offset && end <= log->recovery_point) {
+            leave_segment(log->segments[i], &indexes_are_lost[i]);
+            recovering->next_offset = end;
+        } else if (is_clean || end <= log->recovery_point) {
+            err = trust_segment(recovering, log->segments[i], is_clean, !indexes_are_lost[i]);
             recovering->next_offset = is_last ? log->recovery_point : end;
+        } else if (log->segments[i]->size == 0 &&
+                   log->segments[i]->base_offset < recovering->next_offset) {
+            err = drop_misplaced(log, i--, indexes_are_lost);
         } else {
             err = recover_segment(recovering, i, !indexes_are_lost[i]);
         }
     }
+    log_active(log)->indexes_are_flushed = false; /* They change until it is closed. */
     log->end_offset = log->data_end = log->flushed_offset = recovering->next_offset;
     log->tail_is_unchecked = is_clean && log_active(log)->size > 0;
     /* What lies above the last checkpoint is on disk now, but perhaps not the names that lead to it: the

@@ -139,7 +139,9 @@ static int prepare_segments(struct partition_log *log, const bool *is_lost, int6
 
     for (size_t i = log->segment_count; i > 0 && err == 0; i--) {
         struct segment *segment = log->segments[i - 1];
-        if (!is_lost[i - 1] || segment->size == 0) {
+        /* What an empty one has is of batches that a cut or a power loss took: it goes. */
+        bool is_missed = segment->size > 0 || segment->aborted != NULL;
+        if (!is_lost[i - 1] || !is_missed) {
             err = segment_aborted_truncate(segment, log->recovery_point);
             continue;
         }

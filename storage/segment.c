@@ -261,11 +261,18 @@ int segment_finish_time_index(struct segment *segment)
     return time_index_append(&segment->times, segment->newest.timestamp, segment->newest.offset);
 }
 
+bool segment_indexes_have_changed(struct segment *segment)
+{
+    return index_file_has_changed(&segment->offsets.file) ||
+           index_file_has_changed(&segment->times.file);
+}
+
 int segment_write_indexes(struct segment *segment, bool sync)
 {
-    int err = index_file_write_out(&segment->offsets.file, sync);
+    /* The index of offsets last: where it reaches to the end the other one is complete, too. */
+    int err = index_file_write_out(&segment->times.file, sync);
 
-    if (err == 0) err = index_file_write_out(&segment->times.file, sync);
+    if (err == 0) err = index_file_write_out(&segment->offsets.file, sync);
     if (err == 0) err = segment_aborted_write(segment, sync);
     return err;
 }

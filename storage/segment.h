@@ -86,6 +86,9 @@ bool segment_may_lack_entries(const struct segment *segment);
 int segment_check_indexes(struct segment *segment, int32_t index_interval_bytes,
                           int64_t *bytes_read);
 
+/* Do they have entries, or lack some, that are not on disk? */
+bool segment_indexes_have_changed(struct segment *segment);
+
 /* Empties the indexes, in memory and on disk, before they are rebuilt. Nobody else has the segment yet.
  * Blocks. */
 int segment_reset_indexes(struct segment *segment);

@@ -160,6 +160,117 @@ TEST(a_time_without_its_offset_is_not_one_of_those_below_the_recovery_point)
     power_close();
 }
 
+/* 21 records, of which the last is the newest, in a segment of which few batches are indexed, not that one. */
+static void append_newest_at_the_end(void)
+{
+    power.settings.segment_bytes = 1000000;
+    power.settings.index_interval_bytes = 1500;
+    partition_log_set_settings(power.log, &power.settings);
+    power_append_many(20);
+    power.next_time += 1000;
+    power_append_many(1);
+    power.next_time -= 1000;
+}
+
+static const struct fs_sim_fault full_for_times = {
+    .calls = FS_SIM_WRITE,
+    .suffix = ".timeindex",
+    .nth = 1,
+    .keeps_failing = true,
+    .error = ERR_NO_SPACE,
+};
+
+/* With the checkpoint of a stop in good order, or without. */
+static void close_and_open_in_order(bool with_checkpoint)
+{
+    if (with_checkpoint) {
+        power_stop();
+    } else {
+        partition_log_close(power.log);
+        power.log = NULL;
+        assert_int_equal(data_dir_write_checkpoints(power.dir), 0);
+        assert_int_equal(data_dir_mark_clean(power.dir, 1), 0);
+        data_dir_close(power.dir);
+        power.dir = NULL;
+    }
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(fs_sim_bytes_read(power.sim, ".log") == 0, with_checkpoint);
+}
+
+TEST(indexes_that_a_full_disk_kept_in_memory_at_a_start_are_complete_after_a_stop)
+{
+    for (int has_checkpoint = 0; has_checkpoint < 2; has_checkpoint++) {
+        power_start(1);
+        append_newest_at_the_end();
+        power_checkpoint();
+        power_kill();
+        assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.index"), 0);
+        fs_sim_fail(power.sim, &full_for_times);
+        power_open();
+        fs_sim_fail(power.sim, NULL);
+        close_and_open_in_order(has_checkpoint);
+        assert_int_equal(power_find_newest(), 20);
+        power_close();
+    }
+}
+
+TEST(a_transaction_index_without_batches_does_not_outlive_the_start_that_finds_it)
+{
+    uint8_t torn[34] = { 1 };
+
+    power_start(1);
+    assert_int_equal(abort_transaction(0, 0), 0);
+    power_checkpoint();
+    assert_int_equal(partition_log_truncate(power.log, 0), 0);
+    power_kill();
+    lengthen(POWER_LOG "/00000000000000000000.txnindex", torn, sizeof torn);
+    power_open();
+    assert_false(power_has(POWER_LOG "/00000000000000000000.txnindex"));
+    power_append_many(3);
+    power_stop();
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(fs_sim_bytes_read(power.sim, ".log"), 0);
+    power_close();
+}
+
+TEST(a_segment_below_the_start_gets_no_new_indexes)
+{
+    power_start(1);
+    power_append_many(50);
+    assert_true(power_has(POWER_LOG "/00000000000000000000.index"));
+    assert_int_equal(partition_log_raise_start(power.log, 40), 0);
+    power_checkpoint();
+    power_kill();
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.index"), 0);
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    assert_int_equal(power.recovery.indexes_rebuilt, 0);
+    assert_int_equal(power_start_offset(), 40);
+    assert_int_equal(power_find_newest(), 49);
+    assert_int_equal(power_find_time(0), 40);
+    power_close();
+}
+
+TEST(an_empty_segment_inside_the_one_before_it_hides_nothing)
+{
+    for (int is_last = 0; is_last < 2; is_last++) {
+        power_start(1);
+        power_append_many(is_last ? 5 : 12);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        power_kill();
+        assert_int_equal(
+            fs_write_file(power.fs, POWER_LOG "/00000000000000000003.log", "", 0, false), 0);
+        power_open();
+        assert_false(power_has(POWER_LOG "/00000000000000000003.log"));
+        assert_int_equal(power_end(), is_last ? 5 : 12);
+        assert_int_equal(power_find_time(POWER_BEGIN_MS + 3), 3);
+        power_append_many(1);
+        power_close();
+    }
+}
+
 /* ---- epochs and snapshots */
 
 TEST(a_clean_start_of_a_log_whose_records_are_all_deleted_reads_nothing)
