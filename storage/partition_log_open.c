@@ -356,6 +356,16 @@ static int open_content(struct partition_log *log, const struct content *content
     return err;
 }
 
+/* A new beginning may have been on its way (announce_restart()): what it removed does not come back to be
+ * taken for what is appended from now on. */
+static int sync_beginning(struct partition_log *log)
+{
+    bool may_be_new = log->start_offset > 0 && log->start_offset >= log->recovery_point;
+
+    if (data_dir_was_clean(log->dir) || !may_be_new) return 0;
+    return log->fs->sync_folder(log->fs, log->folder);
+}
+
 /* A checkpoint ahead of what is there: (1) does not hold for what is missing. */
 static int check_end(struct partition_log *log, int64_t cut_only_from)
 {
@@ -407,6 +417,7 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
         if (are_lost == NULL) err = ERR_NO_MEMORY;
     }
     if (err == 0) err = open_content(log, &content, cut_only_from, recovery, are_lost);
+    if (err == 0) err = sync_beginning(log);
     if (err == 0) err = check_end(log, cut_only_from);
     if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
     if (err == 0 && content.last_snapshot > log->end_offset) err = remove_overtaken(log);

@@ -425,6 +425,34 @@ TEST(a_restart_that_is_cut_short_leaves_nothing_of_the_old_log_in_the_new_one)
     }
 }
 
+TEST(what_a_restart_removed_does_not_come_back_once_the_log_was_seen_empty)
+{
+    bool was_interrupted = false;
+
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        power_start(seed);
+        power_append_many(12);
+        power_checkpoint();
+        /* All is done but for making it last. */
+        fs_sim_fail(power.sim, &(struct fs_sim_fault){ .calls = FS_SIM_SYNC_FOLDER,
+                                                       .suffix = "orders-0",
+                                                       .nth = 2,
+                                                       .error = ERR_IO });
+        int err = partition_log_restart_at(power.log, 7);
+        fs_sim_fail(power.sim, NULL);
+        power_kill();
+        power_open();
+        if (err != 0 && power_end() == 7) {
+            was_interrupted = true;
+            power_lose();
+            power_open();
+            assert_int_equal(power_end(), 7);
+        }
+        power_close();
+    }
+    assert_true(was_interrupted);
+}
+
 TEST(a_restart_that_finds_no_room_changes_nothing)
 {
     power_start(1);
