@@ -314,8 +314,37 @@ static bool must_sync_indexes(const struct recovering *recovering, const struct 
            segment_indexes_have_changed(scan->segment);
 }
 
+/* An empty segment that begins inside the one before it is what a power cut left of a log that was to begin
+ * anew there. It would hide what lies behind its base offset. */
+static int drop_misplaced(struct partition_log *log, size_t index, bool *indexes_are_lost)
+{
+    struct segment *segment = log->segments[index];
+    size_t behind = log->segment_count - index - 1;
+
+    int err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
+    memmove(&log->segments[index], &log->segments[index + 1], behind * sizeof *log->segments);
+    memmove(&indexes_are_lost[index], &indexes_are_lost[index + 1],
+            behind * sizeof *indexes_are_lost);
+    log->segment_count--;
+    segment_release(segment);
+    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
+}
+
+/* All such behind `index`, whose end was just found. */
+static int drop_misplaced_behind(struct recovering *recovering, size_t index,
+                                 bool *indexes_are_lost)
+{
+    struct partition_log *log = recovering->log;
+    int err = 0;
+
+    while (err == 0 && index + 1 < log->segment_count && log->segments[index + 1]->size == 0 &&
+           log->segments[index + 1]->base_offset < recovering->next_offset)
+        err = drop_misplaced(log, index + 1, indexes_are_lost);
+    return err;
+}
+
 /* By (2) and (3). */
-static int recover_segment(struct recovering *recovering, size_t index, bool indexes_are_good)
+static int recover_segment(struct recovering *recovering, size_t index, bool *indexes_are_lost)
 {
     struct partition_log *log = recovering->log;
     struct segment *segment = log->segments[index];
@@ -325,13 +354,14 @@ static int recover_segment(struct recovering *recovering, size_t index, bool ind
     /* A segment that begins below the end of the one before is not its continuation. */
     bool is_misplaced = segment->base_offset < recovering->next_offset;
     if (!is_misplaced) recovering->next_offset = segment->base_offset;
-    int err = find_scan_start(recovering, &scan, indexes_are_good, &start);
+    int err = find_scan_start(recovering, &scan, !indexes_are_lost[index], &start);
     if (err == 0 && recovering->buffer == NULL) {
         recovering->buffer = mem_alloc(CRC_BUFFER_BYTES);
         err = recovering->buffer == NULL ? ERR_NO_MEMORY : 0;
     }
     if (err == 0) err = scan_batches(recovering, &scan, start);
     if (err == 0) err = complete_indexes(segment);
+    if (err == 0) err = drop_misplaced_behind(recovering, index, indexes_are_lost);
     segment->indexes_are_flushed = false;
     if (err == 0 && must_sync_indexes(recovering, &scan)) err = sync_rebuilt(log, segment);
     recovering->recovery->was_recovered |= segment->size > 0;
@@ -365,22 +395,6 @@ static void leave_segment(struct segment *segment, bool *indexes_are_lost)
     *indexes_are_lost = false;
 }
 
-/* An empty segment that begins inside the one before it is what a power cut left of a log that was to begin
- * anew there. It would hide what lies behind its base offset. */
-static int drop_misplaced(struct partition_log *log, size_t index, bool *indexes_are_lost)
-{
-    struct segment *segment = log->segments[index];
-    size_t behind = log->segment_count - index - 1;
-
-    int err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
-    memmove(&log->segments[index], &log->segments[index + 1], behind * sizeof *log->segments);
-    memmove(&indexes_are_lost[index], &indexes_are_lost[index + 1],
-            behind * sizeof *indexes_are_lost);
-    log->segment_count--;
-    segment_release(segment);
-    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
-}
-
 static bool has_data(const struct partition_log *log)
 {
     for (size_t i = 0; i < log->segment_count; i++)
@@ -404,11 +418,8 @@ static int bring_in_order(struct recovering *recovering, bool *indexes_are_lost)
         } else if (is_clean || end <= log->recovery_point) {
             err = trust_segment(recovering, log->segments[i], is_clean, !indexes_are_lost[i]);
             recovering->next_offset = is_last ? log->recovery_point : end;
-        } else if (log->segments[i]->size == 0 &&
-                   log->segments[i]->base_offset < recovering->next_offset) {
-            err = drop_misplaced(log, i--, indexes_are_lost);
         } else {
-            err = recover_segment(recovering, i, !indexes_are_lost[i]);
+            err = recover_segment(recovering, i, indexes_are_lost);
         }
     }
     log_active(log)->indexes_are_flushed = false; /* They change until it is closed. */

@@ -271,6 +271,23 @@ TEST(an_empty_segment_inside_the_one_before_it_hides_nothing)
     }
 }
 
+TEST(behind_an_empty_segment_inside_the_one_before_it_a_gap_ends_the_log)
+{
+    power_start(1);
+    power_append_many(5);
+    assert_int_equal(partition_log_flush(power.log), 0);
+    power_kill();
+    assert_int_equal(fs_write_file(power.fs, POWER_LOG "/00000000000000000003.log", "", 0, false),
+                     0);
+    assert_int_equal(fs_write_file(power.fs, POWER_LOG "/00000000000000000008.log", "", 0, false),
+                     0);
+    power_open();
+    assert_false(power_has(POWER_LOG "/00000000000000000003.log"));
+    assert_false(power_has(POWER_LOG "/00000000000000000008.log"));
+    assert_int_equal(power_end(), 5);
+    power_close();
+}
+
 /* ---- epochs and snapshots */
 
 TEST(a_clean_start_of_a_log_whose_records_are_all_deleted_reads_nothing)
