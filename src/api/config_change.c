@@ -45,7 +45,7 @@ static int refuse_repeated_resources(struct config_changes *changes)
             continue;
         }
         key[0] = (char)item->resource_type;
-        if (length > 0) memcpy(key + 1, item->resource_name.data, length);
+        memcpy(key + 1, item->resource_name.data, length);
         err = repeats_note(&repeats, key, length + 1, &notes[i]);
     }
     repeats_close(&repeats);

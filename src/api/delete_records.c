@@ -110,7 +110,7 @@ static int note_repeats(const struct delete_records_request *request, struct rep
         size_t length = (size_t)topic->name.length;
         /* Longer names are no topic's: they need not be told apart. */
         if (length > sizeof key.name) length = sizeof key.name;
-        if (length > 0) memcpy(key.name, topic->name.data, length);
+        memcpy(key.name, topic->name.data, length);
         for (int32_t k = topic->partitions.count - 1; err == 0 && k >= 0; k--) {
             key.partition = topic->partitions.items[k].partition_index;
             err = repeats_note(&repeats, &key, sizeof key.partition + length, &notes[--count]);

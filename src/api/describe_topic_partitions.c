@@ -24,9 +24,7 @@ struct description {
 static int compare_names(struct str a, struct str b)
 {
     size_t shorter = (size_t)(a.length < b.length ? a.length : b.length);
-    int order = shorter == 0
-                    ? 0
-                    : memcmp(a.data, b.data, shorter); /* Of no text there may be no data. */
+    int order = memcmp(a.data, b.data, shorter);
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 

@@ -91,7 +91,7 @@ static int note_repeats(const struct list_offsets_request *request, struct looku
         size_t length = (size_t)topic->name.length;
         /* Longer names are no topic's: they need not be told apart. */
         if (length > sizeof key.name) length = sizeof key.name;
-        if (length > 0) memcpy(key.name, topic->name.data, length);
+        memcpy(key.name, topic->name.data, length);
         for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++) {
             key.partition = topic->partitions.items[k].partition_index;
             err = repeats_note(&repeats, &key, sizeof key.partition + length,

@@ -27,6 +27,7 @@ void field_set_default(const struct field *field, void *at)
     }
     int64_t number = field->default_number;
     int32_t empty = field->default_is_null ? -1 : 0;
+    const char *nothing = field->default_is_null ? NULL : ""; /* Rule 5. */
     switch (field->type) {
     case FIELD_BOOL: *(bool *)at = number != 0; break;
     case FIELD_INT8: *(int8_t *)at = (int8_t)number; break;
@@ -38,10 +39,12 @@ void field_set_default(const struct field *field, void *at)
     case FIELD_FLOAT64: *(double *)at = (double)number; break;
     case FIELD_UUID: *(struct uuid *)at = (struct uuid){ 0 }; break;
     case FIELD_STRING:
-        *(struct str *)at = field->default_text == NULL ? (struct str){ NULL, empty }
+        *(struct str *)at = field->default_text == NULL ? (struct str){ nothing, empty }
                                                         : str_from(field->default_text);
         break;
-    case FIELD_BYTES: *(struct bytes *)at = (struct bytes){ NULL, empty }; break;
+    case FIELD_BYTES:
+        *(struct bytes *)at = (struct bytes){ (const uint8_t *)nothing, empty };
+        break;
     case FIELD_RECORDS: *(struct records *)at = (struct records){ NULL, -1, NULL }; break;
     case FIELD_STRUCT:
         if (field->is_optional_struct)

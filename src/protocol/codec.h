@@ -8,7 +8,9 @@
  *  (3) Encoding refuses a field that is not at its default in a version without it, unless the table
  *      says that the field is ignorable.
  *  (4) A count or length from the wire is checked against the bytes that are left, with the smallest
- *      size that an element can have, before anything is allocated for it. */
+ *      size that an element can have, before anything is allocated for it.
+ *  (5) What was decoded may be copied and compared by its length alone: text and bytes of no length point
+ *      somewhere, only null ones do not. */
 
 #ifndef PROTOCOL_CODEC_H
 #define PROTOCOL_CODEC_H

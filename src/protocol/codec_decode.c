@@ -130,6 +130,12 @@ static void decode_optional_struct(struct decoding *decoding, const struct field
     if (object != NULL) decode_struct(decoding, field->shape, in, object);
 }
 
+static const uint8_t *decode_bytes(struct cursor *in, int32_t length)
+{
+    if (length == 0) return (const uint8_t *)""; /* Rule 5. */
+    return length > 0 ? decode_take(in, (size_t)length) : NULL;
+}
+
 /* One value that is no array; `field` may be that of the array it is in. */
 static inline void decode_value(struct decoding *decoding, const struct field *field,
                                 bool may_be_null, bool is_tagged, struct cursor *in, void *at)
@@ -171,17 +177,17 @@ static inline void decode_value(struct decoding *decoding, const struct field *f
     case FIELD_STRING:
         length = decode_length(decoding, true, may_be_null, in);
         if (length > INT16_MAX) decode_refuse(in); /* Kafka's limit, in flexible versions, too. */
-        from = length > 0 ? decode_take(in, (size_t)length) : NULL;
+        from = decode_bytes(in, length);
         *(struct str *)at = (struct str){ (const char *)from, length };
         break;
     case FIELD_BYTES:
         length = decode_length(decoding, false, may_be_null, in);
-        from = length > 0 ? decode_take(in, (size_t)length) : NULL;
+        from = decode_bytes(in, length);
         *(struct bytes *)at = (struct bytes){ from, length };
         break;
     case FIELD_RECORDS:
         length = decode_length(decoding, false, may_be_null, in);
-        from = length > 0 ? decode_take(in, (size_t)length) : NULL;
+        from = decode_bytes(in, length);
         *(struct records *)at = (struct records){ from, length, NULL };
         break;
     case FIELD_STRUCT:

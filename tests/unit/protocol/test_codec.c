@@ -360,6 +360,27 @@ TEST(all_negative_lengths_are_null_where_null_is_allowed)
     forget();
 }
 
+TEST(what_has_no_length_points_somewhere_and_only_null_does_not)
+{
+    struct note note;
+    struct zoo zoo;
+    assert_decodes(&note_shape, 1, "0000", &note);
+    assert_non_null(note.text.data);
+    assert_decodes(&note_shape, 1, "ffff", &note);
+    assert_null(note.text.data);
+    assert_decodes(&zoo_shape, 1,
+                   ZOO_NUMBERS "0000 00000000 00000000 00000000 00000001 0000 ff 00000000", &zoo);
+    assert_non_null(zoo.motto.data);
+    assert_non_null(zoo.seal.data);
+    assert_non_null(zoo.diary.data);
+    assert_non_null(zoo.prices.items[0].data);
+    message_defaults(&zoo_shape, &zoo);
+    assert_non_null(zoo.motto.data);
+    assert_non_null(zoo.seal.data);
+    assert_null(zoo.nickname.data);
+    forget();
+}
+
 TEST(any_marker_below_zero_is_a_null_struct_and_any_other_is_not)
 {
     struct zoo zoo;
