@@ -29,6 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
 /* ---- what it may use ---- */
 
+/* The part of the target that this run is about (--part); NULL: all. */
+extern const char *fuzz_part;
+
 uint64_t chance(void);
 size_t chance_below(size_t bound); /* 0 below 0. */
 

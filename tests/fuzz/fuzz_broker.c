@@ -174,7 +174,7 @@ static void folder_failed(void *context, struct data_dir *dir)
 static const struct config *config(void)
 {
     static struct config read;
-    static char program[] = "sluiced", set[] = "--set", log_dirs[256];
+    static char program[] = "sluiced", set[] = "--set", log_dirs[300];
     char *arguments[] = { program, set, log_dirs, NULL };
     char *environment[] = { NULL }, why[WHY_SIZE] = "";
     enum config_action action;

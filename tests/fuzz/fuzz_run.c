@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*     fuzz_TARGET [--seed N] [--inputs N | --seconds N] [--only NUMBER]
+/*     fuzz_TARGET [--seed N] [--inputs N | --seconds N] [--only NUMBER] [--part NAME]
  *
  * When an input breaks a promise or a sanitizer ends the program, seed and number are printed;
  * --only repeats that one. */
@@ -16,6 +16,7 @@
 #define CHANGES_MAX 6
 #define INPUT_MAX   ((size_t)1 << 20)
 
+const char *fuzz_part;
 static uint64_t seed = 1;
 static uint64_t input_number;
 
@@ -41,8 +42,9 @@ size_t chance_below(size_t bound)
 
 static void report(void)
 {
-    fprintf(stderr, "%s: to repeat it: --seed %llu --only %llu\n", fuzz_name,
-            (unsigned long long)seed, (unsigned long long)input_number);
+    fprintf(stderr, "%s: to repeat it: --seed %llu --only %llu%s%s\n", fuzz_name,
+            (unsigned long long)seed, (unsigned long long)input_number,
+            fuzz_part == NULL ? "" : " --part ", fuzz_part == NULL ? "" : fuzz_part);
 }
 
 void fuzz_promise(bool kept, const char *what)
@@ -54,6 +56,13 @@ void fuzz_promise(bool kept, const char *what)
 
 /* A sanitizer that ends the program does not abort: it calls this one, if there is a sanitizer. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+/* UBSan's report ends the program as a broken promise does, so that report() follows it. */
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1";
+}
 
 static void on_signal(int signal_number)
 {
@@ -164,6 +173,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--inputs") == 0) inputs = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--seconds") == 0) seconds = strtod(argv[i + 1], NULL);
+        if (strcmp(argv[i], "--part") == 0) fuzz_part = argv[i + 1];
         if (strcmp(argv[i], "--only") == 0) {
             only = strtoull(argv[i + 1], NULL, 0);
             is_one = true;
@@ -184,7 +194,8 @@ int main(int argc, char **argv)
     uint64_t number = 0;
     while (seconds > 0 ? difftime(time(NULL), start) < seconds : number < inputs)
         run_one(number++);
-    printf("%s: seed %llu, %llu inputs\n", fuzz_name, (unsigned long long)seed,
+    printf("%s%s%s: seed %llu, %llu inputs\n", fuzz_name, fuzz_part == NULL ? "" : " ",
+           fuzz_part == NULL ? "" : fuzz_part, (unsigned long long)seed,
            (unsigned long long)number);
     return 0;
 }
