@@ -150,11 +150,16 @@ int log_remove_stray_snapshots(struct partition_log *log, int64_t newest);
 /* Replaces the file of recent batches, or removes it if there is nothing to say. Under the flush lock. */
 int log_write_batches(struct partition_log *log, const struct buffer *batches);
 
+struct log_bases {
+    const int64_t *values;
+    size_t count;
+};
+
 /* The last step of opening: producers, and the transaction indexes of the segments in which something was
- * aborted. `bases`: of the files that are there; is_lost[i]: so it is with other indexes of segment i.
- * Blocks. */
-int log_recover_transactions(struct partition_log *log, const int64_t *bases, size_t count,
-                             bool *is_lost);
+ * aborted. `files`: the bases of those that are there; `unfinished`: of those that an earlier life began to
+ * build again; is_lost[i]: so it is with other indexes of segment i. Blocks. */
+int log_recover_transactions(struct partition_log *log, struct log_bases files,
+                             struct log_bases unfinished, bool *is_lost);
 
 /* A replay met an end marker. */
 int log_replay_ended(struct partition_log *log, const struct ended_transaction *ended);

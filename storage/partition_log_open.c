@@ -43,10 +43,11 @@ static int compare_offsets(const void *a, const void *b)
 
 struct content {
     struct offsets logs;
-    struct offsets indexes; /* Bases of .index files. */
-    struct offsets aborted; /* Bases of .txnindex files. */
-    bool has_leftovers;     /* Files that were on their way out. */
-    int64_t last_snapshot;  /* -1: none. */
+    struct offsets indexes;    /* Bases of .index files. */
+    struct offsets aborted;    /* Bases of .txnindex files, */
+    struct offsets unfinished; /* and of those that were being built again. */
+    bool has_leftovers;        /* Files that were on their way out. */
+    int64_t last_snapshot;     /* -1: none. */
     size_t snapshot_count;
     bool has_swap; /* A crash left files of a compaction. */
     bool has_batches_file;
@@ -57,6 +58,7 @@ static void content_close(struct content *content)
     mem_free(content->logs.values);
     mem_free(content->indexes.values);
     mem_free(content->aborted.values);
+    mem_free(content->unfinished.values);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -69,8 +71,8 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_leftover(const char *name)
 {
-    return ends_with(name, ".deleted") || ends_with(name, ".txnindex.tmp") ||
-           ends_with(name, ".snapshot.tmp") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
+    return ends_with(name, ".deleted") || ends_with(name, ".snapshot.tmp") ||
+           strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
            strcmp(name, "producer-batches.tmp") == 0;
 }
 
@@ -88,6 +90,8 @@ static int note_entry(void *context, const struct fs_entry *entry)
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
     if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
     if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
+    if (base >= 0 && strcmp(suffix, ".txnindex.tmp") == 0)
+        return offsets_add(&content->unfinished, base);
     if (base < 0 || strcmp(suffix, ".snapshot") != 0) return 0;
     content->snapshot_count++;
     if (base > content->last_snapshot) content->last_snapshot = base;
@@ -110,7 +114,8 @@ static int look_into_folder(struct partition_log *log, struct content *content)
 
     if (err == 0 && content->has_swap) {
         err = log_complete_swap(log);
-        content->logs.count = content->indexes.count = content->aborted.count = 0;
+        content->logs.count = content->indexes.count = 0;
+        content->aborted.count = content->unfinished.count = 0;
         if (err == 0) err = log->fs->list(log->fs, log->folder, note_entry, content);
     }
     if (err == 0 && content->has_leftovers)
@@ -423,8 +428,9 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
     if (err == 0 && content.last_snapshot > log->end_offset) err = remove_overtaken(log);
     log->has_batches_file = content.has_batches_file;
     if (err == 0)
-        err = log_recover_transactions(log, content.aborted.values, content.aborted.count,
-                                       are_lost);
+        err = log_recover_transactions(
+            log, (struct log_bases){ content.aborted.values, content.aborted.count },
+            (struct log_bases){ content.unfinished.values, content.unfinished.count }, are_lost);
     if (err == 0) err = note_snapshots(log, &content);
     /* All that is left lies below the start: nothing of it is wanted. */
     if (err == 0 && log->start_offset > log->end_offset)

@@ -5,7 +5,8 @@
  *  (1) A transaction index on disk is right below the recovery point, where it was synced before that
  *      point moved. What lies above comes from the batches again, with the producers.
  *  (2) A missing file means that nothing was aborted there, unless other indexes of the segment are
- *      missing too. A bad one is built again from the batches, wherever it is. */
+ *      missing too. A bad one is built again from the batches, wherever it is. That this is to be done is
+ *      known until it is (segment_aborted.h), whatever ends the life that does it. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,22 +114,47 @@ void log_aborted_release(struct log_aborted *wanted)
 
 /* ---- opening */
 
-static int load_index(struct partition_log *log, int64_t base_offset, bool *is_lost)
+static int64_t next_base(const struct partition_log *log, size_t index)
 {
-    size_t index = log_segment_at(log, base_offset);
-    struct segment *segment = log->segments[index];
+    return index + 1 < log->segment_count ? log->segments[index + 1]->base_offset : INT64_MAX;
+}
+
+/* The index of the segment with that base. Of one that is gone the file goes, too, and *is_there is false. */
+static int find_segment(struct partition_log *log, int64_t base_offset, const char *suffix,
+                        size_t *index, bool *is_there)
+{
     char path[PATH_MAX];
 
-    if (segment->base_offset != base_offset) { /* Its segment is gone. */
-        int err = segment_path(log->folder, base_offset, ".txnindex", path);
-        if (err == 0) err = log->fs->remove(log->fs, path);
-        return err == ERR_NOT_FOUND ? 0 : err;
-    }
-    int64_t next_base = index + 1 < log->segment_count ? log->segments[index + 1]->base_offset
-                                                       : INT64_MAX;
-    int err = segment_aborted_load(segment, log_indexes_may_be_torn(log, base_offset, next_base));
+    *index = log_segment_at(log, base_offset);
+    *is_there = log->segments[*index]->base_offset == base_offset;
+    if (*is_there) return 0;
+    int err = segment_path(log->folder, base_offset, suffix, path);
+    if (err == 0) err = log->fs->remove(log->fs, path);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static int load_index(struct partition_log *log, int64_t base_offset, bool *is_lost)
+{
+    size_t index;
+    bool is_there;
+
+    int err = find_segment(log, base_offset, ".txnindex", &index, &is_there);
+    if (err != 0 || !is_there) return err;
+    err = segment_aborted_load(log->segments[index],
+                               log_indexes_may_be_torn(log, base_offset, next_base(log, index)));
     is_lost[index] = err == ERR_CORRUPT_MESSAGE;
     return err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND ? 0 : err;
+}
+
+static int note_unfinished(struct partition_log *log, int64_t base_offset, bool *is_lost)
+{
+    size_t index;
+    bool is_there;
+
+    int err = find_segment(log, base_offset, ".txnindex.tmp", &index, &is_there);
+    /* Below the start nobody misses it. */
+    if (err == 0 && is_there && next_base(log, index) > log->start_offset) is_lost[index] = true;
+    return err;
 }
 
 /* Gets the indexes ready for what the batches will say. *from: the producers' state must be known from
@@ -139,36 +165,52 @@ static int prepare_segments(struct partition_log *log, const bool *is_lost, int6
 
     for (size_t i = log->segment_count; i > 0 && err == 0; i--) {
         struct segment *segment = log->segments[i - 1];
-        /* What an empty one has is of batches that a cut or a power loss took: it goes. */
-        bool is_missed = segment->size > 0 || segment->aborted != NULL;
-        if (!is_lost[i - 1] || !is_missed) {
+        if (!is_lost[i - 1]) {
             err = segment_aborted_truncate(segment, log->recovery_point);
             continue;
         }
-        trace(TRACE_INFO, "storage", "%s/%020" PRId64 ".txnindex is built again", log->folder,
-              segment->base_offset);
+        /* What an empty one has is of batches that a cut or a power loss took: it goes. */
+        if (segment->size > 0 || segment->aborted != NULL)
+            trace(TRACE_INFO, "storage", "%s/%020" PRId64 ".txnindex is built again", log->folder,
+                  segment->base_offset);
         err = segment_aborted_begin_again(segment);
-        if (segment->base_offset < *from) *from = segment->base_offset;
+        if (segment->size > 0 && segment->base_offset < *from) *from = segment->base_offset;
     }
     return err;
 }
 
-int log_recover_transactions(struct partition_log *log, const int64_t *bases, size_t count,
-                             bool *is_lost)
+static int complete_index(struct partition_log *log, struct segment *segment)
+{
+    bool is_rebuilt = segment->aborted_is_rebuilt;
+    int err = segment_aborted_complete(segment);
+
+    if (err != ERR_NO_SPACE) return err;
+    /* It is in memory, for the flush that finds room. What a checkpoint has promised waits for one again. */
+    if (is_rebuilt) {
+        segment->indexes_are_flushed = false;
+        log->indexes_are_behind = true;
+    }
+    return 0;
+}
+
+int log_recover_transactions(struct partition_log *log, struct log_bases files,
+                             struct log_bases unfinished, bool *is_lost)
 {
     int64_t from = log->recovery_point;
     bool is_rebuilt = false;
     int err = 0;
 
-    for (size_t i = 0; i < count && err == 0; i++)
-        err = load_index(log, bases[i], is_lost);
+    for (size_t i = 0; i < files.count && err == 0; i++)
+        err = load_index(log, files.values[i], is_lost);
+    for (size_t i = 0; i < unfinished.count && err == 0; i++)
+        err = note_unfinished(log, unfinished.values[i], is_lost);
     if (err == 0) err = prepare_segments(log, is_lost, &from);
     log->aborted_from = log->recovery_point;
     if (err == 0) err = log_reload_producers(log, from, &log->snapshot_offset);
     log->aborted_from = INT64_MAX;
     for (size_t i = 0; i < log->segment_count && err == 0; i++) {
         is_rebuilt = is_rebuilt || log->segments[i]->aborted_is_rebuilt;
-        err = segment_aborted_complete(log->segments[i]);
+        err = complete_index(log, log->segments[i]);
     }
     if (err == 0 && is_rebuilt) err = log->fs->sync_folder(log->fs, log->folder);
     return err;

@@ -99,7 +99,10 @@ int segment_open(struct segment **segment, struct segment_folder *folder, int64_
     if (err == 0) {
         err = load_indexes(opened, may_be_torn);
         *indexes_are_good = err == 0;
-        if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = segment_reset_indexes(opened);
+        if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) {
+            err = segment_aborted_note_loss(opened);
+            if (err == 0) err = segment_reset_indexes(opened);
+        }
     }
     if (err != 0) {
         segment_release(opened);
@@ -295,7 +298,8 @@ int segment_truncate(struct segment *segment, int64_t offset, int64_t position)
     return err;
 }
 
-static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".log" };
+static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
+                                        ".log" };
 
 int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset, const char *suffix)
 {

@@ -64,7 +64,7 @@ struct segment {
 
     struct txn_index
         *aborted; /* Under the folder's lock; NULL: nothing was aborted here. segment_aborted.h */
-    bool aborted_is_rebuilt; /* Opening: it is made anew, beside the file of that name. */
+    bool aborted_is_rebuilt; /* Opening: a replay makes it anew. */
 };
 
 /* Makes the files of a new, empty segment; what of them is there is emptied. Keeps `folder`. Blocks. */
@@ -72,7 +72,8 @@ int segment_create(struct segment **segment, struct segment_folder *folder, int6
                    int64_t now_ms);
 
 /* Takes over the files of an old one. *indexes_are_good: they may be used, as far as their sizes tell;
- * otherwise they are empty and must be rebuilt. Their last entries `may_be_torn` where they are going to be
+ * otherwise they are empty and must be rebuilt, and so must be a transaction index that is not there
+ * (segment_aborted.h). Their last entries `may_be_torn` where they are going to be
  * truncated. Opens no file. Keeps `folder`. Blocks. */
 int segment_open(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                  int64_t now_ms, bool may_be_torn, bool *indexes_are_good);

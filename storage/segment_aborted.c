@@ -5,8 +5,7 @@
 
 static int path_of(const struct segment *segment, char path[PATH_MAX])
 {
-    return segment_path(segment->folder->path, segment->base_offset,
-                        segment->aborted_is_rebuilt ? ".txnindex.tmp" : ".txnindex", path);
+    return segment_path(segment->folder->path, segment->base_offset, ".txnindex", path);
 }
 
 /* NULL: none. */
@@ -66,6 +65,7 @@ int segment_aborted_write(struct segment *segment, bool sync)
 
     if (index == NULL) return 0;
     int err = path_of(segment, path);
+    if (err == 0) err = txn_index_put_in_place(index, path);
     return err != 0 ? err : txn_index_write_out(index, path, sync);
 }
 
@@ -99,45 +99,49 @@ int segment_aborted_find(struct segment *segment, bool may_block, int64_t from, 
     return txn_index_find(index, path, may_block, from, below, limit, list, is_complete);
 }
 
-static int remove_if_there(struct segment *segment, const char *suffix)
+static int make_unfinished(struct segment *segment)
 {
     char path[PATH_MAX];
 
-    int err = segment_path(segment->folder->path, segment->base_offset, suffix, path);
-    if (err == 0) err = segment->folder->fs->remove(segment->folder->fs, path);
-    return err == ERR_NOT_FOUND ? 0 : err;
+    int err = segment_path(segment->folder->path, segment->base_offset, ".txnindex.tmp", path);
+    return err != 0 ? err : fs_write_file(segment->folder->fs, path, "", 0, false);
+}
+
+int segment_aborted_note_loss(struct segment *segment)
+{
+    struct fs *fs = segment->folder->fs;
+    char path[PATH_MAX];
+    bool exists = false;
+
+    int err = path_of(segment, path);
+    if (err == 0) err = fs->exists(fs, path, &exists);
+    if (err != 0 || exists) return err;
+    err = make_unfinished(segment);
+    return err != 0 ? err : fs->sync_folder(fs, segment->folder->path);
 }
 
 int segment_aborted_begin_again(struct segment *segment)
 {
+    struct txn_index *index;
+
     txn_index_close(segment->aborted);
     segment->aborted = NULL;
+    int err = segment_aborted_index(segment, &index);
+    if (err != 0) return err;
+    txn_index_set_aside(index);
     segment->aborted_is_rebuilt = true;
-    return remove_if_there(segment, ".txnindex.tmp");
+    return make_unfinished(segment);
 }
 
-static int replace_bad_file(struct segment *segment)
-{
-    char from[PATH_MAX], to[PATH_MAX];
-
-    if (segment->aborted == NULL || txn_index_count(segment->aborted) == 0) {
-        segment->aborted_is_rebuilt = false;
-        return remove_if_there(segment, ".txnindex");
-    }
-    int err = segment_aborted_write(segment, true);
-    if (err == 0) err = path_of(segment, from);
-    if (err == 0) err = segment_path(segment->folder->path, segment->base_offset, ".txnindex", to);
-    if (err == 0) err = segment->folder->fs->rename(segment->folder->fs, from, to);
-    if (err == 0) segment->aborted_is_rebuilt = false;
-    return err;
-}
-
-/* On a full disk entries stay in memory as far as they do not fit, and a bad file where it is: then the
- * next opening tries again. */
 int segment_aborted_complete(struct segment *segment)
 {
-    int err = segment->aborted_is_rebuilt ? replace_bad_file(segment)
-                                          : segment_aborted_write(segment, false);
+    bool was_rebuilt = segment->aborted_is_rebuilt;
+    int err = segment_aborted_write(segment, false);
 
-    return err == ERR_NO_SPACE ? 0 : err;
+    segment->aborted_is_rebuilt = false;
+    if (err == 0 && was_rebuilt && txn_index_count(segment->aborted) == 0) {
+        txn_index_close(segment->aborted);
+        segment->aborted = NULL;
+    }
+    return err;
 }

@@ -25,6 +25,7 @@ struct txn_index {
     struct aborted_transaction *waiting;
     int64_t written_last; /* Last offset of the last entry in the file, -1 none. */
     bool is_dirty;        /* The file has changed since it was synced. */
+    bool is_aside;        /* Changes only for who writes. */
 };
 
 int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offset)
@@ -48,6 +49,17 @@ void txn_index_close(struct txn_index *index)
     pthread_mutex_destroy(&index->lock);
     mem_free(index->waiting);
     mem_free(index);
+}
+
+void txn_index_set_aside(struct txn_index *index)
+{
+    index->is_aside = true;
+}
+
+/* The file's own name, by (5). */
+static int name_of(const char *path, bool is_aside, char name[PATH_MAX])
+{
+    return fs_path(name, "%s%s", path, is_aside ? ".tmp" : "");
 }
 
 /* ---- entries */
@@ -220,16 +232,18 @@ static void note_written(struct txn_index *index, uint32_t count)
 static int write_out(struct txn_index *index, const char *path, bool sync)
 {
     struct fs *fs = index->fs;
+    char name[PATH_MAX];
     uint8_t *bytes = NULL;
     uint32_t count = 0;
     int64_t position = 0;
     int fd = -1;
 
-    int err = encode_waiting(index, &bytes, &count, &position);
+    int err = name_of(path, index->is_aside, name);
+    if (err == 0) err = encode_waiting(index, &bytes, &count, &position);
     pthread_mutex_lock(&index->lock);
     bool has_work = count > 0 || (sync && index->is_dirty);
     pthread_mutex_unlock(&index->lock);
-    if (err == 0 && has_work) err = fs->open(fs, path, FS_CREATE, &fd);
+    if (err == 0 && has_work) err = fs->open(fs, name, FS_CREATE, &fd);
     if (err == 0 && count > 0) {
         struct iovec part = { bytes, (size_t)count * TXN_INDEX_ENTRY_SIZE };
         err = fs->write(fs, fd, &part, 1, position);
@@ -246,18 +260,60 @@ static int write_out(struct txn_index *index, const char *path, bool sync)
     return err;
 }
 
-int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
+/* From here to end_writing() one thread at a time. */
+static void begin_writing(struct txn_index *index)
 {
     pthread_mutex_lock(&index->lock);
     while (index->is_writing)
         pthread_cond_wait(&index->idle, &index->lock);
     index->is_writing = true;
     pthread_mutex_unlock(&index->lock);
-    int err = write_out(index, path, sync);
+}
+
+static void end_writing(struct txn_index *index)
+{
     pthread_mutex_lock(&index->lock);
     index->is_writing = false;
     pthread_cond_broadcast(&index->idle);
     pthread_mutex_unlock(&index->lock);
+}
+
+int txn_index_write_out(struct txn_index *index, const char *path, bool sync)
+{
+    begin_writing(index);
+    int err = write_out(index, path, sync);
+    end_writing(index);
+    return err;
+}
+
+static int remove_if_there(struct fs *fs, const char *path)
+{
+    int err = fs->remove(fs, path);
+
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
+/* What is aside says that it is not done: it is the last to go. */
+static int replace_file(struct txn_index *index, const char *path)
+{
+    struct fs *fs = index->fs;
+    char aside[PATH_MAX];
+
+    int err = name_of(path, true, aside);
+    if (err == 0) err = write_out(index, path, true);
+    if (err == 0 && txn_index_count(index) > 0) return fs->rename(fs, aside, path);
+    if (err == 0) err = remove_if_there(fs, path);
+    return err != 0 ? err : remove_if_there(fs, aside);
+}
+
+int txn_index_put_in_place(struct txn_index *index, const char *path)
+{
+    begin_writing(index);
+    int err = index->is_aside ? replace_file(index, path) : 0;
+    pthread_mutex_lock(&index->lock);
+    if (err == 0) index->is_aside = false;
+    pthread_mutex_unlock(&index->lock);
+    end_writing(index);
     return err;
 }
 
@@ -280,9 +336,11 @@ int txn_index_reserve(struct txn_index *index, const char *path, size_t count, b
     int err = 0;
 
     pthread_mutex_lock(&index->lock);
-    bool must_write = index->waiting_count >= BLOCK_ENTRIES;
+    bool must_write = index->waiting_count >= BLOCK_ENTRIES &&
+                      index->waiting_count + count > index->waiting_capacity;
     pthread_mutex_unlock(&index->lock);
     if (must_write) err = may_block ? txn_index_write_out(index, path, false) : ERR_NEEDS_IO;
+    if (err == ERR_NO_SPACE) err = 0; /* They wait in memory, that much more of it. */
     pthread_mutex_lock(&index->lock);
     if (err == 0) err = make_room(index, count);
     pthread_mutex_unlock(&index->lock);
@@ -384,6 +442,15 @@ static int look_into_file(struct txn_index *index, const char *path, uint32_t co
     return err;
 }
 
+/* Is the file no longer where a search that found none under its name has looked? */
+static bool was_put_in_place(struct txn_index *index)
+{
+    pthread_mutex_lock(&index->lock);
+    bool is_aside = index->is_aside;
+    pthread_mutex_unlock(&index->lock);
+    return !is_aside;
+}
+
 static int look_into_memory(struct txn_index *index, uint32_t written, struct search *search,
                             bool *was_written)
 {
@@ -402,23 +469,26 @@ int txn_index_find(struct txn_index *index, const char *path, bool may_block, in
                    int64_t below, size_t limit, struct aborted_list *list, bool *is_complete)
 {
     size_t count_before = list->count;
-    bool was_written;
+    bool is_overtaken;
     int err;
 
-    do { /* Again if entries went from memory to the file meanwhile. */
+    do { /* Again if entries went from memory to the file meanwhile, or the file to its place. */
+        char name[PATH_MAX];
         struct search search = { from, below, limit, list, false };
         list->count = count_before;
         pthread_mutex_lock(&index->lock);
         uint32_t written = index->written;
         bool needs_file = written > 0 && index->written_last >= from;
+        bool is_aside = index->is_aside;
         pthread_mutex_unlock(&index->lock);
         if (needs_file && !may_block) return ERR_NEEDS_IO;
-        err = needs_file ? look_into_file(index, path, written, &search) : 0;
-        was_written = false;
+        err = name_of(path, is_aside, name);
+        if (err == 0 && needs_file) err = look_into_file(index, name, written, &search);
+        is_overtaken = err == ERR_NOT_FOUND && is_aside && was_put_in_place(index);
         if (err == 0 && !search.is_complete)
-            err = look_into_memory(index, written, &search, &was_written);
+            err = look_into_memory(index, written, &search, &is_overtaken);
         *is_complete = search.is_complete;
-    } while (err == 0 && was_written);
+    } while (is_overtaken);
     return err;
 }
 
@@ -426,6 +496,7 @@ int txn_index_truncate(struct txn_index *index, const char *path, int64_t offset
 {
     struct fs *fs = index->fs;
     struct aborted_transaction last = { .last_offset = -1 };
+    char name[PATH_MAX];
     uint32_t kept = 0;
     int fd = -1;
 
@@ -435,7 +506,8 @@ int txn_index_truncate(struct txn_index *index, const char *path, int64_t offset
         index->waiting_count--;
     pthread_mutex_unlock(&index->lock);
     if (index->written == 0 || index->written_last < offset) return 0;
-    int err = fs->open(fs, path, FS_WRITE, &fd);
+    int err = name_of(path, index->is_aside, name);
+    if (err == 0) err = fs->open(fs, name, FS_WRITE, &fd);
     if (err == 0) err = count_below(index, fd, index->written, offset, &kept);
     if (err == 0 && kept > 0) err = read_entries(index, fd, kept - 1, 1, &last);
     if (err == 0) err = fs->truncate(fs, fd, (int64_t)kept * TXN_INDEX_ENTRY_SIZE);

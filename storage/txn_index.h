@@ -14,7 +14,9 @@
  *  (3) Entries wait in memory until they are written: when there are many, and when asked. The file is
  *      open only while it is read or written.
  *  (4) One writer; searches and txn_index_write_out() from any thread beside it. A truncation has no
- *      write_out beside it. */
+ *      write_out beside it.
+ *  (5) `path` is always the same, that of the .txnindex. While it is built again its file is another one
+ *      beside that, `.txnindex.tmp`. */
 
 #ifndef STORAGE_TXN_INDEX_H
 #define STORAGE_TXN_INDEX_H
@@ -44,13 +46,16 @@ struct txn_index;
 int txn_index_create(struct txn_index **index, struct fs *fs, int64_t base_offset);
 void txn_index_close(struct txn_index *index); /* Writes nothing. NULL is fine. */
 
+/* From here until txn_index_put_in_place() its file has the name of (5). Nobody else has it yet. */
+void txn_index_set_aside(struct txn_index *index);
+
 /* Takes over what is in the file at `path`. ERR_CORRUPT_MESSAGE: it breaks (1), belongs to another
  * segment, or is torn; ERR_NOT_FOUND. If its end `may_be_torn`, where entries were written that no sync had
  * reached, an entry that breaks off there is cut off, with the zeros behind it. Blocks. */
 int txn_index_load(struct txn_index *index, const char *path, bool may_be_torn);
 
-/* Makes sure that the next `count` appends find room; may write entries that wait to the page cache.
- * ERR_NEEDS_IO: not without waiting. Writer. */
+/* Makes sure that the next `count` appends find room; may write entries that wait to the page cache. On a full
+ * disk they go on waiting. ERR_NEEDS_IO: not without waiting. Writer. */
 int txn_index_reserve(struct txn_index *index, const char *path, size_t count, bool may_block);
 
 /* Adds an entry, by (1). There must be room. Writer. */
@@ -59,6 +64,11 @@ void txn_index_append(struct txn_index *index, const struct aborted_transaction 
 /* Writes waiting entries to the page cache; `sync`: and whatever changed to the disk. A new file's name
  * is then still to be synced. Blocks. */
 int txn_index_write_out(struct txn_index *index, const char *path, bool sync);
+
+/* All that was built again is written, to the disk, and the file replaces that at `path`; without entries there
+ * is none any more. The folder is then still to be synced. On an error everything is as it was; nothing to do
+ * if it is not set aside. Blocks; beside it what may run beside txn_index_write_out(). */
+int txn_index_put_in_place(struct txn_index *index, const char *path);
 
 /* Gives back the memory if nothing waits. Not between reserve and append. */
 void txn_index_shrink(struct txn_index *index);

@@ -235,6 +235,112 @@ TEST(a_transaction_index_without_batches_does_not_outlive_the_start_that_finds_i
     power_close();
 }
 
+/* Two segments, of which the first has an aborted transaction and neither index, below the recovery point. */
+static void start_without_indexes(void)
+{
+    power_start(1);
+    assert_int_equal(abort_transaction(0, 0), 0);
+    power_append_many(5);
+    assert_true(power_has(POWER_LOG "/00000000000000000005.log"));
+    power_checkpoint();
+    power_kill();
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.index"), 0);
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.txnindex"), 0);
+    assert_int_equal(power.fs->sync_folder(power.fs, POWER_LOG), 0);
+}
+
+static const struct fs_sim_fault full_for_transactions = {
+    .calls = FS_SIM_WRITE,
+    .suffix = ".txnindex.tmp",
+    .nth = 1,
+    .keeps_failing = true,
+    .error = ERR_NO_SPACE,
+};
+
+static void open_without_room(void)
+{
+    start_without_indexes();
+    fs_sim_fail(power.sim, &full_for_transactions);
+    power_open();
+    assert_true(fs_sim_has_failed(power.sim));
+    assert_int_equal(count_aborted(), 1);
+    assert_int_equal(partition_log_checkpoint(power.log), ERR_NO_SPACE);
+    assert_int_equal(count_aborted(), 1);
+    fs_sim_fail(power.sim, NULL);
+}
+
+TEST(a_transaction_index_that_a_full_disk_kept_in_memory_is_written_when_there_is_room)
+{
+    for (int has_checkpoint = 0; has_checkpoint < 2; has_checkpoint++) {
+        open_without_room();
+        close_and_open_in_order(has_checkpoint);
+        assert_int_equal(count_aborted(), 1);
+        assert_true(power_has(POWER_LOG "/00000000000000000000.txnindex"));
+        assert_false(power_has(POWER_LOG "/00000000000000000000.txnindex.tmp"));
+        power_close();
+    }
+}
+
+TEST(a_transaction_index_that_a_full_disk_kept_in_memory_is_not_forgotten_by_a_kill)
+{
+    open_without_room();
+    power_kill();
+    power_open();
+    assert_int_equal(count_aborted(), 1);
+    power_close();
+}
+
+TEST(after_a_cut_nothing_is_twice_in_a_transaction_index_that_waits_for_room)
+{
+    open_without_room();
+    assert_int_equal(partition_log_truncate(power.log, 4), 0);
+    assert_int_equal(count_aborted(), 1);
+    assert_int_equal(abort_transaction(4, 1), 0);
+    assert_int_equal(count_aborted(), 2);
+    close_and_open_in_order(true);
+    assert_int_equal(count_aborted(), 2);
+    power_close();
+}
+
+TEST(a_transaction_index_with_many_entries_waits_for_room)
+{
+    power_start(1);
+    power.settings.segment_bytes = 1000000;
+    partition_log_set_settings(power.log, &power.settings);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(abort_transaction(2 * i, i), 0);
+    power_checkpoint();
+    power_kill();
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.txnindex"), 0);
+    assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.index"), 0);
+    fs_sim_fail(power.sim, &full_for_transactions);
+    power_open();
+    assert_int_equal(count_aborted(), 500);
+    fs_sim_fail(power.sim, NULL);
+    close_and_open_in_order(true);
+    assert_int_equal(count_aborted(), 500);
+    power_close();
+}
+
+/* Whenever the power goes while indexes are made again. */
+TEST(that_a_transaction_index_is_lost_is_known_until_it_is_there_again)
+{
+    bool is_done = false;
+
+    for (long nth = 1; !is_done; nth++) {
+        start_without_indexes();
+        fs_sim_cut_power_at(power.sim, nth);
+        is_done = power_try_open() == 0 && !fs_sim_is_off(power.sim);
+        if (!is_done) {
+            power_lose();
+            power_open();
+        }
+        fs_sim_cut_power_at(power.sim, 0);
+        assert_int_equal(count_aborted(), 1);
+        power_close();
+    }
+}
+
 TEST(a_segment_below_the_start_gets_no_new_indexes)
 {
     power_start(1);
