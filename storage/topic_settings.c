@@ -112,18 +112,6 @@ static const struct setting *setting_find(struct str name)
     return NULL;
 }
 
-/* Java's String.trim(): everything up to the space is white. */
-static struct str trim(struct str text)
-{
-    while (text.length > 0 && (uint8_t)text.data[0] <= ' ') {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && (uint8_t)text.data[text.length - 1] <= ' ')
-        text.length--;
-    return text;
-}
-
 /* Integer.parseInt and Long.parseLong: a sign, then digits only. */
 static bool parse_integer(struct str text, int64_t min, int64_t max, int64_t *number)
 {
@@ -186,7 +174,7 @@ static bool parse_list(struct str text, const struct word *words, struct value *
     while (text.length > 0) {
         const char *comma = memchr(text.data, ',', (size_t)text.length);
         int32_t length = comma == NULL ? text.length : (int32_t)(comma - text.data);
-        if (!add_item(value, trim((struct str){ text.data, length }), words)) return false;
+        if (!add_item(value, str_trim((struct str){ text.data, length }), words)) return false;
         if (comma == NULL) break;
         text = (struct str){ comma + 1, text.length - length - 1 };
         if (text.length == 0) return add_item(value, STR_LITERAL(""), words);
@@ -203,7 +191,7 @@ static bool is_gap(const struct setting *setting, int64_t number)
 static bool parse(const struct setting *setting, struct str text, struct value *value)
 {
     *value = (struct value){ 0 };
-    text = trim(text);
+    text = str_trim(text);
     switch (setting->kind) {
     case KIND_INT:
     case KIND_LONG:

@@ -83,18 +83,6 @@ static bool is_text(struct str text, int32_t longest)
            (text.length <= 0 || memchr(text.data, 0, (size_t)text.length) == NULL);
 }
 
-/* Java's String.trim(), which Kafka does before it looks at a value. */
-static struct str trim(struct str text)
-{
-    while (text.length > 0 && (uint8_t)text.data[0] <= ' ') {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && (uint8_t)text.data[text.length - 1] <= ' ')
-        text.length--;
-    return text;
-}
-
 static int check_texts(struct config_changes *changes, struct config_change *item)
 {
     for (unsigned i = 0; i < item->change_count; i++) {
@@ -106,7 +94,7 @@ static int check_texts(struct config_changes *changes, struct config_change *ite
         if (!is_text(change->name, LONGEST_NAME) || !is_text(change->value, LONGEST_VALUE))
             return refuse(changes, item, ERR_INVALID_CONFIG,
                           "%s is too long, or holds a zero character.", shown);
-        change->value = trim(change->value);
+        change->value = str_trim(change->value);
     }
     return 0;
 }

@@ -35,6 +35,18 @@ static inline bool str_is_null(struct str text)
     return text.length < 0;
 }
 
+/* Without white around it, as Java's String.trim() sees it: everything up to the blank is white. */
+static inline struct str str_trim(struct str text)
+{
+    while (text.length > 0 && (uint8_t)text.data[0] <= ' ') {
+        text.data++;
+        text.length--;
+    }
+    while (text.length > 0 && (uint8_t)text.data[text.length - 1] <= ' ')
+        text.length--;
+    return text;
+}
+
 static inline bool str_equal(struct str a, struct str b)
 {
     return a.length == b.length && (a.length <= 0 || memcmp(a.data, b.data, (size_t)a.length) == 0);

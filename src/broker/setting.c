@@ -111,22 +111,11 @@ const char *setting_nearest(const char *name)
 
 /* ---- lists ---- */
 
-static struct str trim(struct str text)
-{
-    while (text.length > 0 && (uint8_t)text.data[0] <= ' ') {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && (uint8_t)text.data[text.length - 1] <= ' ')
-        text.length--;
-    return text;
-}
-
 bool setting_next_item(const char **rest, struct str *item)
 {
     if (*rest == NULL || **rest == '\0') return false;
     size_t length = strcspn(*rest, ",");
-    *item = trim((struct str){ *rest, (int32_t)length });
+    *item = str_trim((struct str){ *rest, (int32_t)length });
     bool is_last = (*rest)[length] == '\0';
     /* "a," has two items, the second of them empty. */
     static const char empty_item[] = " ";
