@@ -1,140 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What DescribeConfigs, AlterConfigs, IncrementalAlterConfigs and ListConfigResources promise. */
 
-#include "api_calls.h"
+#include "config_calls.h"
 
 #include <string.h>
 
-enum { SET, DELETE, APPEND, SUBTRACT };
-enum { TOPIC = 2, BROKER = 4, LOGGER = 8, CLIENT_METRICS = 16, GROUP = 32 };
-enum { FROM_TOPIC = 1, FROM_BROKER = 2, FROM_ALL_BROKERS = 3, FROM_DEFAULT = 5 };
-
-#define THIS_BROKER  STR_LITERAL("1")
-#define ALL_BROKERS  STR_LITERAL("")
 #define TYPES_SINCE  3 /* Of DescribeConfigs: type and documentation. */
 #define LISTED_SINCE 1 /* Of ListConfigResources: all types. */
 
 /* ---- calls ---- */
 
-static struct describe_configs_request describe_request(struct test_client *client, int8_t type,
-                                                        struct str name)
-{
-    struct describe_configs_request request;
-    message_defaults(&describe_configs_request_shape, &request);
-    make_array(client, &describe_configs_request_resource_shape, 1, &request.resources);
-    request.resources.items[0].resource_type = type;
-    request.resources.items[0].resource_name = name;
-    request.resources.items[0].configuration_keys.count = -1;
-    request.include_synonyms = true;
-    return request;
-}
-
-static struct describe_configs_response_result describe_with(
-    struct test_client *client, int16_t version, const struct describe_configs_request *request)
-{
-    struct describe_configs_response response;
-    client_call(client, DESCRIBE_CONFIGS, version, request, &response);
-    assert_in_version(version, response.results.count, 1);
-    assert_true(str_equal(response.results.items[0].resource_name,
-                          request->resources.items[0].resource_name));
-    assert_in_version(version, response.results.items[0].resource_type,
-                      request->resources.items[0].resource_type);
-    return response.results.items[0];
-}
-
-static struct describe_configs_response_result describe(struct test_client *client, int8_t type,
-                                                        struct str name)
-{
-    struct describe_configs_request request = describe_request(client, type, name);
-    return describe_with(client, DESCRIBE_CONFIGS_NEWEST, &request);
-}
-
 static int describe_error(struct test_client *client, int8_t type, const char *name)
 {
-    struct describe_configs_response_result result = describe(client, type, str_from(name));
+    struct describe_configs_response_result result = config_describe(client, type, str_from(name));
     if (result.error_code != 0) assert_int_equal(result.configs.count, 0);
     return result.error_code;
 }
 
-/* NULL: it is not told. */
-static const struct describe_configs_response_config *find(
-    const struct describe_configs_response_result *result, const char *name)
-{
-    for (int32_t i = 0; i < result->configs.count; i++)
-        if (str_equals_text(result->configs.items[i].name, name)) return &result->configs.items[i];
-    return NULL;
-}
-
-/* With that value from there; a Kafka takes a moment to know of a change. */
-static struct describe_configs_response_config await_value(struct test_client *client, int8_t type,
-                                                           struct str name, const char *setting,
-                                                           const char *value, int source)
-{
-    for (;;) {
-        struct describe_configs_response_result result = describe(client, type, name);
-        assert_int_equal(result.error_code, 0);
-        const struct describe_configs_response_config *config = find(&result, setting);
-        if (config != NULL && str_equals_text(config->value, value) &&
-            config->config_source == source)
-            return *config;
-        if (!shared_broker_is_foreign()) {
-            assert_non_null(config);
-            assert_true(str_equals_text(config->value, value));
-            assert_int_equal(config->config_source, source);
-        }
-    }
-}
-
-struct change {
-    const char *name;
-    int op;
-    const char *value;
-};
-
-struct answer {
-    int error_code;
-    bool has_sentence;
-};
-
-static struct answer incremental(struct test_client *client, int16_t version, int8_t type,
-                                 struct str name, const struct change *changes, int32_t count,
-                                 bool validate_only)
-{
-    struct incremental_alter_configs_request request;
-    struct incremental_alter_configs_response response;
-    message_defaults(&incremental_alter_configs_request_shape, &request);
-    make_array(client, &incremental_alter_configs_request_resource_shape, 1, &request.resources);
-    request.validate_only = validate_only;
-    request.resources.items[0].resource_type = type;
-    request.resources.items[0].resource_name = name;
-    make_array(client, &incremental_alter_configs_request_config_shape, count,
-               &request.resources.items[0].configs);
-    for (int32_t i = 0; i < count; i++)
-        request.resources.items[0].configs.items[i] =
-            (struct incremental_alter_configs_request_config){ str_from(changes[i].name),
-                                                               (int8_t)changes[i].op,
-                                                               str_from(changes[i].value) };
-    client_call(client, INCREMENTAL_ALTER_CONFIGS, version, &request, &response);
-    assert_int_equal(response.responses.count, 1);
-    assert_true(str_equal(response.responses.items[0].resource_name, name));
-    assert_int_equal(response.responses.items[0].resource_type, type);
-    return (struct answer){ response.responses.items[0].error_code,
-                            !str_is_null(response.responses.items[0].error_message) };
-}
-
-static int change_one(struct test_client *client, int8_t type, struct str name, const char *setting,
-                      int op, const char *value)
-{
-    struct change change = { setting, op, value };
-    struct answer answer = incremental(client, INCREMENTAL_ALTER_CONFIGS_NEWEST, type, name,
-                                       &change, 1, false);
-    if (answer.error_code >= 0) /* A Kafka has no words for what it did not expect. */
-        assert_int_equal(answer.has_sentence, answer.error_code != 0);
-    return answer.error_code;
-}
-
 static int alter(struct test_client *client, int16_t version, int8_t type, struct str name,
-                 const struct change *changes, int32_t count)
+                 const struct config_change *changes, int32_t count)
 {
     struct alter_configs_request request;
     struct alter_configs_response response;
@@ -167,14 +51,16 @@ TEST(every_version_describes_a_topic)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = new_topic(client, "retention.ms", "12345");
     for (int16_t version = 1; version <= DESCRIBE_CONFIGS_NEWEST; version++) {
-        struct describe_configs_request request = describe_request(client, TOPIC, topic.name);
+        struct describe_configs_request request = config_describe_request(client, TOPIC,
+                                                                          topic.name);
         request.include_documentation = version >= TYPES_SINCE;
-        struct describe_configs_response_result result = describe_with(client, version, &request);
+        struct describe_configs_response_result result = config_describe_with(client, version,
+                                                                              &request);
         assert_in_version(version, result.error_code, 0);
         assert_in_version(version, result.error_message.length, 0); /* Not null. */
         assert_in_version(version, result.configs.count, 37);
 
-        const struct describe_configs_response_config *set = find(&result, "retention.ms");
+        const struct describe_configs_response_config *set = config_find(&result, "retention.ms");
         assert_true(str_equals_text(set->value, "12345"));
         assert_in_version(version, set->config_source, FROM_TOPIC);
         assert_false(set->read_only);
@@ -183,7 +69,8 @@ TEST(every_version_describes_a_topic)
         assert_true(str_equals_text(set->synonyms.items[0].name, "retention.ms"));
         assert_in_version(version, set->synonyms.items[0].source, FROM_TOPIC);
 
-        const struct describe_configs_response_config *unset = find(&result, "segment.index.bytes");
+        const struct describe_configs_response_config *unset = config_find(&result,
+                                                                           "segment.index.bytes");
         assert_true(str_equals_text(unset->value, "10485760"));
         assert_in_version(version, unset->config_source, FROM_DEFAULT);
         assert_in_version(version, unset->synonyms.count, 1);
@@ -191,7 +78,7 @@ TEST(every_version_describes_a_topic)
         if (version >= TYPES_SINCE) {
             assert_in_version(version, set->config_type, 5); /* Long. */
             assert_in_version(version, unset->config_type, 3);
-            assert_in_version(version, find(&result, "cleanup.policy")->config_type, 7);
+            assert_in_version(version, config_find(&result, "cleanup.policy")->config_type, 7);
             for (int32_t i = 0; i < result.configs.count; i++)
                 assert_true(result.configs.items[i].documentation.length > 0);
         }
@@ -203,21 +90,21 @@ TEST(only_what_is_asked_for_is_told)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
-    struct describe_configs_request request = describe_request(client, TOPIC, topic.name);
+    struct describe_configs_request request = config_describe_request(client, TOPIC, topic.name);
     struct str keys[] = { STR_LITERAL("segment.ms"), STR_LITERAL("no.such"),
                           STR_LITERAL("segment.ms") };
     request.include_synonyms = false;
     request.resources.items[0].configuration_keys.items = keys;
     request.resources.items[0].configuration_keys.count = 3;
-    struct describe_configs_response_result result = describe_with(client, DESCRIBE_CONFIGS_NEWEST,
-                                                                   &request);
+    struct describe_configs_response_result result = config_describe_with(
+        client, DESCRIBE_CONFIGS_NEWEST, &request);
     assert_int_equal(result.error_code, 0);
     assert_int_equal(result.configs.count, 1);
     assert_int_equal(result.configs.items[0].synonyms.count, 0);
     assert_true(str_is_null(result.configs.items[0].documentation));
 
     request.resources.items[0].configuration_keys.count = 0; /* As if null. */
-    result = describe_with(client, DESCRIBE_CONFIGS_NEWEST, &request);
+    result = config_describe_with(client, DESCRIBE_CONFIGS_NEWEST, &request);
     assert_int_equal(result.configs.count, 37);
     client_close(client);
 }
@@ -246,16 +133,17 @@ TEST(every_version_changes_a_single_setting)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = new_topic(client, "segment.ms", "777");
     for (int16_t version = 0; version <= INCREMENTAL_ALTER_CONFIGS_NEWEST; version++) {
-        struct change set = { "retention.ms", SET, version == 0 ? "5000" : " 6000 " };
-        struct answer answer = incremental(client, version, TOPIC, topic.name, &set, 1, false);
+        struct config_change set = { "retention.ms", SET, version == 0 ? "5000" : " 6000 " };
+        struct config_answer answer = config_change_some(client, version, TOPIC, topic.name, &set,
+                                                         1, false);
         assert_in_version(version, answer.error_code, 0);
         assert_false(answer.has_sentence);
-        await_value(client, TOPIC, topic.name, "retention.ms", version == 0 ? "5000" : "6000",
-                    FROM_TOPIC);
-        await_value(client, TOPIC, topic.name, "segment.ms", "777", FROM_TOPIC);
+        config_await(client, TOPIC, topic.name, "retention.ms", version == 0 ? "5000" : "6000",
+                     FROM_TOPIC);
+        config_await(client, TOPIC, topic.name, "segment.ms", "777", FROM_TOPIC);
     }
-    assert_int_equal(change_one(client, TOPIC, topic.name, "retention.ms", DELETE, NULL), 0);
-    await_value(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
+    assert_int_equal(config_change(client, TOPIC, topic.name, "retention.ms", DELETE, NULL), 0);
+    config_await(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
     client_close(client);
 }
 
@@ -264,18 +152,19 @@ TEST(every_version_replaces_all_settings)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = new_topic(client, "segment.ms", "777");
     for (int16_t version = 0; version <= ALTER_CONFIGS_NEWEST; version++) {
-        struct change set[] = { { "retention.ms", SET, "5000" }, { "flush.messages", SET, "9" } };
+        struct config_change set[] = { { "retention.ms", SET, "5000" },
+                                       { "flush.messages", SET, "9" } };
         assert_in_version(version, alter(client, version, TOPIC, topic.name, set, 2), 0);
-        await_value(client, TOPIC, topic.name, "retention.ms", "5000", FROM_TOPIC);
-        await_value(client, TOPIC, topic.name, "segment.ms", "604800000", FROM_DEFAULT);
+        config_await(client, TOPIC, topic.name, "retention.ms", "5000", FROM_TOPIC);
+        config_await(client, TOPIC, topic.name, "segment.ms", "604800000", FROM_DEFAULT);
         assert_in_version(version, alter(client, version, TOPIC, topic.name, set + 1, 1), 0);
-        await_value(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
-        await_value(client, TOPIC, topic.name, "flush.messages", "9", FROM_TOPIC);
+        config_await(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
+        config_await(client, TOPIC, topic.name, "flush.messages", "9", FROM_TOPIC);
     }
-    struct change null = { "segment.ms", SET, NULL };
+    struct config_change null = { "segment.ms", SET, NULL };
     assert_int_equal(alter(client, ALTER_CONFIGS_NEWEST, TOPIC, topic.name, &null, 1), 42);
     assert_int_equal(alter(client, ALTER_CONFIGS_NEWEST, TOPIC, topic.name, NULL, 0), 0);
-    await_value(client, TOPIC, topic.name, "flush.messages", "9223372036854775807", FROM_DEFAULT);
+    config_await(client, TOPIC, topic.name, "flush.messages", "9223372036854775807", FROM_DEFAULT);
     client_close(client);
 }
 
@@ -298,18 +187,19 @@ TEST(items_are_added_to_a_list_and_taken_from_it)
     struct topic topic = topic_new(client, 1);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         assert_int_equal(
-            change_one(client, TOPIC, topic.name, "cleanup.policy", steps[i].op, steps[i].value),
+            config_change(client, TOPIC, topic.name, "cleanup.policy", steps[i].op, steps[i].value),
             0);
-        await_value(client, TOPIC, topic.name, "cleanup.policy", steps[i].result, steps[i].source);
+        config_await(client, TOPIC, topic.name, "cleanup.policy", steps[i].result, steps[i].source);
     }
-    assert_int_equal(change_one(client, TOPIC, topic.name, "cleanup.policy", APPEND, "other"), 40);
+    assert_int_equal(config_change(client, TOPIC, topic.name, "cleanup.policy", APPEND, "other"),
+                     40);
     client_close(client);
 }
 
 TEST(what_a_topic_cannot_have_is_refused)
 {
     static const struct {
-        struct change change;
+        struct config_change change;
         int code;
     } cases[] = {
         { { "no.such", SET, "1" }, 40 },       { { "no.such", APPEND, "1" }, 40 },
@@ -321,19 +211,20 @@ TEST(what_a_topic_cannot_have_is_refused)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = new_topic(client, "retention.ms", "1000000");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(change_one(client, TOPIC, topic.name, cases[i].change.name,
-                                    cases[i].change.op, cases[i].change.value),
+        assert_int_equal(config_change(client, TOPIC, topic.name, cases[i].change.name,
+                                       cases[i].change.op, cases[i].change.value),
                          cases[i].code);
-    await_value(client, TOPIC, topic.name, "retention.ms", "1000000", FROM_TOPIC);
+    config_await(client, TOPIC, topic.name, "retention.ms", "1000000", FROM_TOPIC);
 
     struct str name = topic.name;
-    assert_int_equal(change_one(client, TOPIC, STR_LITERAL("no-such"), "segment.ms", SET, "1"), 3);
-    assert_int_equal(change_one(client, TOPIC, STR_LITERAL("no-such"), "no.such", SET, "1"), 40);
-    assert_int_equal(change_one(client, TOPIC, STR_LITERAL(""), "segment.ms", SET, "1"), 42);
-    assert_int_equal(change_one(client, TOPIC, STR_LITERAL("a b"), "segment.ms", SET, "1"), 17);
-    assert_int_equal(change_one(client, 99, name, "segment.ms", SET, "1"), 42);
-    assert_int_equal(change_one(client, LOGGER, THIS_BROKER, "no.such", SET, "INFO"), 40);
-    assert_int_equal(change_one(client, LOGGER, STR_LITERAL("77"), "no.such", SET, "INFO"), 42);
+    assert_int_equal(config_change(client, TOPIC, STR_LITERAL("no-such"), "segment.ms", SET, "1"),
+                     3);
+    assert_int_equal(config_change(client, TOPIC, STR_LITERAL("no-such"), "no.such", SET, "1"), 40);
+    assert_int_equal(config_change(client, TOPIC, STR_LITERAL(""), "segment.ms", SET, "1"), 42);
+    assert_int_equal(config_change(client, TOPIC, STR_LITERAL("a b"), "segment.ms", SET, "1"), 17);
+    assert_int_equal(config_change(client, 99, name, "segment.ms", SET, "1"), 42);
+    assert_int_equal(config_change(client, LOGGER, THIS_BROKER, "no.such", SET, "INFO"), 40);
+    assert_int_equal(config_change(client, LOGGER, STR_LITERAL("77"), "no.such", SET, "INFO"), 42);
     client_close(client);
 }
 
@@ -341,14 +232,15 @@ TEST(one_wrong_change_keeps_the_others_of_its_resource_back)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
-    struct change changes[] = { { "retention.ms", SET, "5" }, { "segment.ms", SET, "x" } };
-    struct change twice[] = { { "retention.ms", SET, "5" }, { "retention.ms", DELETE, NULL } };
+    struct config_change changes[] = { { "retention.ms", SET, "5" }, { "segment.ms", SET, "x" } };
+    struct config_change twice[] = { { "retention.ms", SET, "5" },
+                                     { "retention.ms", DELETE, NULL } };
     int16_t version = INCREMENTAL_ALTER_CONFIGS_NEWEST;
-    assert_int_equal(incremental(client, version, TOPIC, topic.name, changes, 2, false).error_code,
-                     40);
-    assert_int_equal(incremental(client, version, TOPIC, topic.name, twice, 2, false).error_code,
-                     42);
-    await_value(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
+    assert_int_equal(
+        config_change_some(client, version, TOPIC, topic.name, changes, 2, false).error_code, 40);
+    assert_int_equal(
+        config_change_some(client, version, TOPIC, topic.name, twice, 2, false).error_code, 42);
+    config_await(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
     client_close(client);
 }
 
@@ -380,8 +272,8 @@ TEST(resources_are_answered_each_for_itself)
         assert_non_null(found);
         assert_int_equal(found->error_code, codes[i]);
     }
-    await_value(client, TOPIC, one.name, "retention.ms", "5000", FROM_TOPIC);
-    await_value(client, TOPIC, other.name, "retention.ms", "604800000", FROM_DEFAULT);
+    config_await(client, TOPIC, one.name, "retention.ms", "5000", FROM_TOPIC);
+    config_await(client, TOPIC, other.name, "retention.ms", "604800000", FROM_DEFAULT);
     client_close(client);
 }
 
@@ -389,11 +281,13 @@ TEST(what_is_only_validated_is_not_done)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
-    struct change good = { "retention.ms", SET, "77" }, bad = { "retention.ms", SET, "x" };
+    struct config_change good = { "retention.ms", SET, "77" }, bad = { "retention.ms", SET, "x" };
     int16_t version = INCREMENTAL_ALTER_CONFIGS_NEWEST;
-    assert_int_equal(incremental(client, version, TOPIC, topic.name, &good, 1, true).error_code, 0);
-    assert_int_equal(incremental(client, version, TOPIC, topic.name, &bad, 1, true).error_code, 40);
-    await_value(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
+    assert_int_equal(
+        config_change_some(client, version, TOPIC, topic.name, &good, 1, true).error_code, 0);
+    assert_int_equal(
+        config_change_some(client, version, TOPIC, topic.name, &bad, 1, true).error_code, 40);
+    config_await(client, TOPIC, topic.name, "retention.ms", "604800000", FROM_DEFAULT);
     client_close(client);
 }
 
@@ -417,10 +311,11 @@ TEST(a_smaller_limit_of_messages_counts_from_the_next_one_on)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     assert_int_equal(produce_of_size(client, topic, 5000), 0);
-    assert_int_equal(change_one(client, TOPIC, topic.name, "max.message.bytes", SET, "1000"), 0);
+    assert_int_equal(config_change(client, TOPIC, topic.name, "max.message.bytes", SET, "1000"), 0);
     await_produce(client, topic, 5000, 10);
     assert_int_equal(produce_of_size(client, topic, 500), 0);
-    assert_int_equal(change_one(client, TOPIC, topic.name, "max.message.bytes", DELETE, NULL), 0);
+    assert_int_equal(config_change(client, TOPIC, topic.name, "max.message.bytes", DELETE, NULL),
+                     0);
     await_produce(client, topic, 5000, 0);
     client_close(client);
 }
@@ -434,7 +329,7 @@ TEST(shorter_retention_removes_what_is_there)
     struct topic topic = topic_new(client, 1);
     produce_some(client, topic, 0, 5);
     assert_int_equal(list_offset(client, LIST_OFFSETS_NEWEST, topic, 0, -2).offset, 0);
-    assert_int_equal(change_one(client, TOPIC, topic.name, "retention.ms", SET, "1"), 0);
+    assert_int_equal(config_change(client, TOPIC, topic.name, "retention.ms", SET, "1"), 0);
     while (list_offset(client, LIST_OFFSETS_NEWEST, topic, 0, -2).offset != 5) {}
     client_close(client);
     test_broker_stop(&broker);
@@ -446,9 +341,10 @@ TEST(what_was_changed_is_still_so_after_a_restart)
     test_broker_open(&broker, NULL);
     struct test_client *client = client_open(broker.port);
     struct topic topic = topic_new(client, 1), other = topic_new(client, 1);
-    assert_int_equal(change_one(client, TOPIC, topic.name, "max.message.bytes", SET, "1000"), 0);
-    assert_int_equal(change_one(client, BROKER, ALL_BROKERS, "message.max.bytes", SET, "2000"), 0);
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, "log.retention.ms", SET, "7000000"),
+    assert_int_equal(config_change(client, TOPIC, topic.name, "max.message.bytes", SET, "1000"), 0);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "message.max.bytes", SET, "2000"),
+                     0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, "log.retention.ms", SET, "7000000"),
                      0);
     client_close(client);
     for (int round = 0; round < 2; round++) {
@@ -460,9 +356,9 @@ TEST(what_was_changed_is_still_so_after_a_restart)
         client = client_open(broker.port);
         await_topic(client, topic.name, 1);
         await_topic(client, other.name, 1);
-        await_value(client, TOPIC, topic.name, "max.message.bytes", "1000", FROM_TOPIC);
-        await_value(client, TOPIC, other.name, "max.message.bytes", "2000", FROM_ALL_BROKERS);
-        await_value(client, TOPIC, topic.name, "retention.ms", "7000000", FROM_BROKER);
+        config_await(client, TOPIC, topic.name, "max.message.bytes", "1000", FROM_TOPIC);
+        config_await(client, TOPIC, other.name, "max.message.bytes", "2000", FROM_ALL_BROKERS);
+        config_await(client, TOPIC, topic.name, "retention.ms", "7000000", FROM_BROKER);
         assert_int_equal(produce_of_size(client, topic, 1500), 10);
         assert_int_equal(produce_of_size(client, other, 1500), 0);
         assert_int_equal(produce_of_size(client, other, 2500), 10);
@@ -483,21 +379,25 @@ TEST(every_version_describes_this_broker)
     };
     struct test_client *client = client_open(shared_broker_port());
     for (int16_t version = 1; version <= DESCRIBE_CONFIGS_NEWEST; version++) {
-        struct describe_configs_request request = describe_request(client, BROKER, THIS_BROKER);
+        struct describe_configs_request request = config_describe_request(client, BROKER,
+                                                                          THIS_BROKER);
         request.include_documentation = version >= TYPES_SINCE;
-        struct describe_configs_response_result result = describe_with(client, version, &request);
+        struct describe_configs_response_result result = config_describe_with(client, version,
+                                                                              &request);
         assert_in_version(version, result.error_code, 0);
         for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-            assert_non_null(find(&result, wanted[i]));
-        const struct describe_configs_response_config *hours = find(&result, "log.retention.hours");
+            assert_non_null(config_find(&result, wanted[i]));
+        const struct describe_configs_response_config *hours = config_find(&result,
+                                                                           "log.retention.hours");
         assert_true(str_equals_text(hours->value, "168"));
         assert_true(hours->read_only);
         assert_in_version(version, hours->synonyms.count, 1);
         assert_in_version(version, hours->config_source, FROM_DEFAULT);
-        assert_false(find(&result, "message.max.bytes")->read_only);
-        const struct describe_configs_response_config *secret = find(&result, "ssl.key.password");
+        assert_false(config_find(&result, "message.max.bytes")->read_only);
+        const struct describe_configs_response_config *secret = config_find(&result,
+                                                                            "ssl.key.password");
         assert_true(secret->is_sensitive && str_is_null(secret->value));
-        assert_true(str_equals_text(find(&result, "node.id")->value, "1"));
+        assert_true(str_equals_text(config_find(&result, "node.id")->value, "1"));
         if (version >= TYPES_SINCE) {
             assert_in_version(version, secret->config_type, 9);
             assert_true(hours->documentation.length > 0);
@@ -511,37 +411,38 @@ TEST(settings_of_brokers_come_in_layers)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     const char *name = "log.cleaner.delete.retention.ms";
-    assert_int_equal(change_one(client, BROKER, ALL_BROKERS, name, SET, "4000000"), 0);
-    await_value(client, BROKER, ALL_BROKERS, name, "4000000", FROM_ALL_BROKERS);
-    await_value(client, BROKER, THIS_BROKER, name, "4000000", FROM_ALL_BROKERS);
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, SET, "3000000"), 0);
-    struct describe_configs_response_config config = await_value(client, BROKER, THIS_BROKER, name,
-                                                                 "3000000", FROM_BROKER);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "4000000"), 0);
+    config_await(client, BROKER, ALL_BROKERS, name, "4000000", FROM_ALL_BROKERS);
+    config_await(client, BROKER, THIS_BROKER, name, "4000000", FROM_ALL_BROKERS);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, SET, "3000000"), 0);
+    struct describe_configs_response_config config = config_await(client, BROKER, THIS_BROKER, name,
+                                                                  "3000000", FROM_BROKER);
     static const int sources[] = { FROM_BROKER, FROM_ALL_BROKERS, FROM_DEFAULT };
     assert_int_equal(config.synonyms.count, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(config.synonyms.items[i].source, sources[i]);
-    config = await_value(client, TOPIC, topic.name, "delete.retention.ms", "3000000", FROM_BROKER);
+    config = config_await(client, TOPIC, topic.name, "delete.retention.ms", "3000000", FROM_BROKER);
     assert_int_equal(config.synonyms.count, 3);
     assert_true(str_equals_text(config.synonyms.items[0].name, name));
 
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, DELETE, NULL), 0);
-    await_value(client, TOPIC, topic.name, "delete.retention.ms", "4000000", FROM_ALL_BROKERS);
-    assert_int_equal(change_one(client, BROKER, ALL_BROKERS, name, DELETE, NULL), 0);
-    await_value(client, TOPIC, topic.name, "delete.retention.ms", "86400000", FROM_DEFAULT);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, DELETE, NULL), 0);
+    config_await(client, TOPIC, topic.name, "delete.retention.ms", "4000000", FROM_ALL_BROKERS);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, DELETE, NULL), 0);
+    config_await(client, TOPIC, topic.name, "delete.retention.ms", "86400000", FROM_DEFAULT);
     client_close(client);
 }
 
 TEST(retention_of_brokers_is_told_with_its_other_names)
 {
     struct test_client *client = client_open(shared_broker_port());
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, "log.retention.ms", SET, "4000000000"),
-                     0);
-    struct describe_configs_response_config config = await_value(
+    assert_int_equal(
+        config_change(client, BROKER, THIS_BROKER, "log.retention.ms", SET, "4000000000"), 0);
+    struct describe_configs_response_config config = config_await(
         client, BROKER, THIS_BROKER, "log.retention.ms", "4000000000", FROM_BROKER);
     assert_int_equal(config.synonyms.count, 2);
     assert_true(str_equals_text(config.synonyms.items[1].name, "log.retention.hours"));
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, "log.retention.ms", DELETE, NULL), 0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, "log.retention.ms", DELETE, NULL),
+                     0);
     client_close(client);
 }
 
@@ -549,10 +450,12 @@ TEST(a_brokers_limit_counts_for_topics_without_one_at_once)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1), own = new_topic(client, "max.message.bytes", "9000");
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, "message.max.bytes", SET, "1000"), 0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, "message.max.bytes", SET, "1000"),
+                     0);
     await_produce(client, topic, 5000, 10);
     assert_int_equal(produce_of_size(client, own, 5000), 0);
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, "message.max.bytes", DELETE, NULL), 0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, "message.max.bytes", DELETE, NULL),
+                     0);
     await_produce(client, topic, 5000, 0);
     client_close(client);
 }
@@ -563,15 +466,15 @@ TEST(the_limit_of_connections_can_be_changed_at_run_time)
     test_broker_open(&broker, NULL);
     struct test_client *client = client_open(broker.port);
     const char *name = "max.connections.per.ip";
-    assert_int_equal(change_one(client, BROKER, ALL_BROKERS, name, SET, "1"), 0);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "1"), 0);
     struct test_client *other = client_open(broker.port);
     assert_broker_closes(other);
     client_close(other);
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, SET, "2"), 0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, SET, "2"), 0);
     other = client_open(broker.port);
     assert_int_equal(describe_error(other, BROKER, "1"), 0);
     client_close(other);
-    assert_int_equal(change_one(client, BROKER, THIS_BROKER, name, SET, "-1"), 42);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, SET, "-1"), 42);
     client_close(client);
     test_broker_stop(&broker);
 }
@@ -579,7 +482,7 @@ TEST(the_limit_of_connections_can_be_changed_at_run_time)
 TEST(what_a_broker_cannot_change_is_refused)
 {
     static const struct {
-        struct change change;
+        struct config_change change;
         int code;
     } cases[] = {
         { { "auto.create.topics.enable", SET, "false" }, 42 },
@@ -594,18 +497,18 @@ TEST(what_a_broker_cannot_change_is_refused)
     };
     struct test_client *client = client_open(shared_broker_port());
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct change *change = &cases[i].change;
+        const struct config_change *change = &cases[i].change;
         assert_int_equal(
-            change_one(client, BROKER, THIS_BROKER, change->name, change->op, change->value),
+            config_change(client, BROKER, THIS_BROKER, change->name, change->op, change->value),
             cases[i].code);
         assert_int_equal(
-            change_one(client, BROKER, ALL_BROKERS, change->name, change->op, change->value),
+            config_change(client, BROKER, ALL_BROKERS, change->name, change->op, change->value),
             cases[i].code);
     }
     const char *name = "message.max.bytes";
-    assert_int_equal(change_one(client, BROKER, STR_LITERAL("77"), name, SET, "5000"), 42);
-    assert_int_equal(change_one(client, BROKER, STR_LITERAL("-1"), name, SET, "5000"), 42);
-    assert_int_equal(change_one(client, BROKER, STR_LITERAL("x"), name, SET, "5000"), 42);
+    assert_int_equal(config_change(client, BROKER, STR_LITERAL("77"), name, SET, "5000"), 42);
+    assert_int_equal(config_change(client, BROKER, STR_LITERAL("-1"), name, SET, "5000"), 42);
+    assert_int_equal(config_change(client, BROKER, STR_LITERAL("x"), name, SET, "5000"), 42);
     client_close(client);
 }
 
