@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <assert.h>
-#include <stdio.h>
 
 #include "alloc.h"
 #include "disk_pool.h"
 #include "error.h"
+#include "team.h"
 
 struct disk_pool {
     struct executor executor;
@@ -13,8 +13,7 @@ struct disk_pool {
     pthread_cond_t changed; /* A job was queued, or the pool is closing. */
     struct list queued;
     bool is_closing;
-    unsigned thread_count; /* Those that were started. */
-    pthread_t threads[];
+    struct team threads;
 };
 
 static void pool_submit(struct executor *executor, struct job *job)
@@ -27,50 +26,59 @@ static void pool_submit(struct executor *executor, struct job *job)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* The next job; waits for one. NULL once the pool is closing and nothing is left. */
-static struct job *pool_take(struct disk_pool *pool)
+/* The next job; waits for one. NULL once the pool is closing and nothing is left, or if this thread is
+ * one too many. */
+static struct job *pool_take(struct disk_pool *pool, unsigned thread)
 {
+    struct list *node = NULL;
     pthread_mutex_lock(&pool->lock);
-    while (list_is_empty(&pool->queued) && !pool->is_closing)
+    bool leaves = team_leaves(&pool->threads, thread);
+    while (!leaves && list_is_empty(&pool->queued) && !pool->is_closing) {
         pthread_cond_wait(&pool->changed, &pool->lock);
-    struct list *node = list_pop_front(&pool->queued);
+        leaves = team_leaves(&pool->threads, thread);
+    }
+    if (leaves)
+        pthread_cond_signal(&pool->changed); /* The wake may have been for a job. */
+    else
+        node = list_pop_front(&pool->queued);
     pthread_mutex_unlock(&pool->lock);
     return node == NULL ? NULL : LIST_OWNER(node, struct job, node);
 }
 
-static void *pool_run(void *context)
+static void pool_run(void *context, unsigned thread)
 {
     struct disk_pool *pool = context;
     struct job *job;
 
-    while ((job = pool_take(pool)) != NULL)
+    while ((job = pool_take(pool, thread)) != NULL)
         job->run(job);
-    return NULL;
+}
+
+int disk_pool_resize(struct disk_pool *pool, unsigned thread_count)
+{
+    int err = team_resize(&pool->threads, thread_count == 0 ? 1 : thread_count);
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    return err;
 }
 
 int disk_pool_open(struct disk_pool **pool, unsigned thread_count)
 {
-    unsigned wanted = thread_count == 0 ? 1 : thread_count;
-    struct disk_pool *opened = mem_zalloc(sizeof *opened + wanted * sizeof opened->threads[0]);
+    struct disk_pool *opened = mem_zalloc(sizeof *opened);
 
     if (opened == NULL) return ERR_NO_MEMORY;
     opened->executor.submit = pool_submit;
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->changed, NULL);
     list_init(&opened->queued);
-    while (opened->thread_count < wanted) {
-        unsigned index = opened->thread_count;
-        char name[16];
-        if (pthread_create(&opened->threads[index], NULL, pool_run, opened) != 0) {
-            disk_pool_close(opened);
-            return ERR_IO;
-        }
-        snprintf(name, sizeof name, "disk-%u", index);
-        pthread_setname_np(opened->threads[index], name);
-        opened->thread_count++;
-    }
-    *pool = opened;
-    return 0;
+    team_init(&opened->threads, "disk", pool_run, opened);
+    int err = disk_pool_resize(opened, thread_count);
+    if (err == 0)
+        *pool = opened;
+    else
+        disk_pool_close(opened);
+    return err;
 }
 
 void disk_pool_close(struct disk_pool *pool)
@@ -80,8 +88,7 @@ void disk_pool_close(struct disk_pool *pool)
     pool->is_closing = true;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
-    for (unsigned i = 0; i < pool->thread_count; i++)
-        pthread_join(pool->threads[i], NULL);
+    team_close(&pool->threads);
     assert(list_is_empty(&pool->queued));
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);

@@ -18,6 +18,10 @@ struct disk_pool;
 /* Starts `thread_count` threads (at least 1). 0, ERR_NO_MEMORY, ERR_IO. */
 int disk_pool_open(struct disk_pool **pool, unsigned thread_count);
 
+/* So many threads (at least 1) from now on; one that is one too many ends when its job does. Any thread
+ * but the pool's own, one at a time. 0, or ERR_NO_MEMORY or ERR_IO with fewer than that. */
+int disk_pool_resize(struct disk_pool *pool, unsigned thread_count);
+
 /* Runs what is queued, stops the threads, frees. NULL is fine. */
 void disk_pool_close(struct disk_pool *pool);
 

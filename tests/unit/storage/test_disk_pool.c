@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "disk_pool.h"
@@ -71,6 +72,38 @@ TEST(one_thread_runs_jobs_in_order)
     for (int i = 0; i < JOBS; i++)
         executor_submit(disk_pool_executor(pool), &jobs[i].job);
     disk_pool_close(pool);
+    assert_false(atomic_load(&out_of_order));
+}
+
+static atomic_int met;
+
+/* Ends only when another thread runs the other one of the two. */
+static void meet(struct job *job)
+{
+    atomic_fetch_add(&met, 1);
+    while (atomic_load(&met) < 2)
+        sched_yield();
+    count_run(job);
+}
+
+TEST(a_pool_gets_more_threads_and_fewer_while_it_works)
+{
+    struct disk_pool *pool;
+
+    assert_int_equal(disk_pool_open(&pool, 1), 0);
+    prepare(meet);
+    executor_submit(disk_pool_executor(pool), &jobs[0].job);
+    executor_submit(disk_pool_executor(pool), &jobs[1].job);
+    assert_int_equal(disk_pool_resize(pool, 4), 0);
+    while (atomic_load(&runs) < 2)
+        sched_yield();
+    assert_int_equal(disk_pool_resize(pool, 0), 0); /* There is always one. */
+    prepare(check_order);
+    for (int i = 0; i < JOBS; i++)
+        executor_submit(disk_pool_executor(pool), &jobs[i].job);
+    disk_pool_close(pool);
+    assert_int_equal(atomic_load(&runs), JOBS);
+    assert_false(atomic_load(&overlapped));
     assert_false(atomic_load(&out_of_order));
 }
 
