@@ -176,7 +176,9 @@ static bool is_old(const struct run *run, const struct segment *active,
     int64_t age = first >= 0 && batch->max_timestamp >= 0 ? batch->max_timestamp - first
                                                           : run->now_ms - active->created_ms;
 
-    return age > segment_ms - jitter(run->log, active, settings->segment_jitter_ms);
+    int64_t jitter_ms = settings->segment_jitter_ms < segment_ms ? settings->segment_jitter_ms
+                                                                 : segment_ms;
+    return age > segment_ms - jitter(run->log, active, jitter_ms);
 }
 
 /* Kafka's rule for when a batch begins a new segment. */

@@ -49,13 +49,34 @@ static int reserve(struct partition_log *log, struct segment *segment, int64_t f
     return err;
 }
 
+/* What one segment was when its flush began. */
+struct flushing {
+    struct segment *segment;
+    int64_t size;
+    int64_t segment_bytes;
+    bool preallocates;
+    bool is_closed;
+};
+
+/* All that the segment may become, for a topic that asks for it: by its operator's wish, so the folder's
+ * budget does not count. */
+static void preallocate(struct partition_log *log, const struct flushing *flushing)
+{
+    struct segment *segment = flushing->segment;
+    int64_t from = segment->reserved_to > flushing->size ? segment->reserved_to : flushing->size;
+    if (from < flushing->segment_bytes &&
+        reserve(log, segment, from, flushing->segment_bytes - from) == 0)
+        segment->reserved_to = flushing->segment_bytes;
+}
+
 /* Reserves space behind the active segment's end, as much again as it has (DESIGN 4.2): fewer, longer
  * extents, and less to do for the file system in an append. Done here and not by the writer, since it
  * may wait for the disk. It keeps the file's size, so the writer may go on beside it; if the segment
  * is rolled meanwhile, the next flush gives the space back. */
-static void reserve_ahead(struct partition_log *log, struct segment *segment, int64_t size,
-                          int64_t segment_bytes)
+static void reserve_ahead(struct partition_log *log, const struct flushing *flushing)
 {
+    struct segment *segment = flushing->segment;
+    int64_t size = flushing->size, segment_bytes = flushing->segment_bytes;
     int64_t wanted = size < RESERVE_MAX_BYTES ? size : RESERVE_MAX_BYTES;
     int64_t from = segment->reserved_to > size ? segment->reserved_to : size;
     int64_t used = segment->reserve_taken - (from - size);
@@ -92,14 +113,6 @@ void partition_log_keep_reserved(struct partition_log *log, int64_t bytes)
     pthread_mutex_unlock(&log->flush_lock);
 }
 
-/* What one segment was when its flush began. */
-struct flushing {
-    struct segment *segment;
-    int64_t size;
-    int64_t segment_bytes;
-    bool is_closed;
-};
-
 static int sync_data(struct partition_log *log, const struct flushing *flushing)
 {
     struct segment *segment = flushing->segment;
@@ -122,7 +135,10 @@ static int flush_segment(struct partition_log *log, const struct flushing *flush
 
     if (err != 0) return err;
     if (!flushing->is_closed) {
-        reserve_ahead(log, segment, flushing->size, flushing->segment_bytes);
+        if (flushing->preallocates)
+            preallocate(log, flushing);
+        else
+            reserve_ahead(log, flushing);
         reserve_least(log, segment, flushing->size);
         return 0;
     }
@@ -176,7 +192,8 @@ static bool next_to_flush(struct partition_log *log, int64_t behind, int64_t bel
     bool is_found = segment->base_offset > behind && segment->base_offset <= below;
     if (is_found) {
         *flushing = (struct flushing){ segment_keep(segment), segment->size,
-                                       log->settings.segment_bytes, segment->is_closed };
+                                       log->settings.segment_bytes, log->settings.preallocate,
+                                       segment->is_closed };
     }
     pthread_mutex_unlock(&log->lock);
     return is_found;
@@ -361,8 +378,11 @@ static int rest(struct partition_log *log)
 {
     struct segment *active = log_active(log);
 
+    pthread_mutex_lock(&log->lock);
+    bool keeps_reserved = log->settings.preallocate;
+    pthread_mutex_unlock(&log->lock);
     pthread_mutex_lock(&log->flush_lock);
-    int err = log_trim(log, active);
+    int err = keeps_reserved ? 0 : log_trim(log, active);
     pthread_mutex_unlock(&log->flush_lock);
     segment_let_go(active);
     return err;

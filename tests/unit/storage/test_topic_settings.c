@@ -82,8 +82,8 @@ TEST(settings_that_are_not_served_yet_take_only_their_default_however_it_is_writ
 {
     assert_int_equal(check("remote.copy.lag.ms", " 0 "), 0);
     assert_int_equal(check("remote.copy.lag.ms", "1"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("preallocate", "FALSE"), 0);
-    assert_int_equal(check("preallocate", "true"), ERR_INVALID_CONFIG);
+    assert_int_equal(check("remote.storage.enable", "FALSE"), 0);
+    assert_int_equal(check("remote.storage.enable", "true"), ERR_INVALID_CONFIG);
     assert_int_equal(check("leader.replication.throttled.replicas", "  "), 0);
     assert_int_equal(check("leader.replication.throttled.replicas", "*"), ERR_INVALID_CONFIG);
 }
@@ -176,8 +176,9 @@ TEST(a_refusal_says_why)
                         "not \"soon\"");
     assert_string_equal(why("cleanup.policy", "keep"),
                         "cleanup.policy cannot be \"keep\"; it knows delete compact");
-    assert_string_equal(why("preallocate", "true"),
-                        "preallocate cannot be changed in this version; its value is \"false\"");
+    assert_string_equal(why("remote.storage.enable", "true"),
+                        "remote.storage.enable cannot be changed in this version; its value is "
+                        "\"false\"");
     assert_string_equal(why("preallocate", "yes"),
                         "preallocate must be of type boolean, not \"yes\"");
 }
