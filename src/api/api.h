@@ -33,7 +33,8 @@ struct api_options {
     bool auto_create_topics;
     bool delete_topics;
     int32_t fetch_max_bytes;
-    uint64_t waiting_fetch_bytes; /* Memory that each loop's waiting fetches may have. */
+    int32_t response_partitions_max; /* Of DescribeTopicPartitions. */
+    uint64_t waiting_fetch_bytes;    /* Memory that each loop's waiting fetches may have. */
     const struct meta_setting *topic_defaults; /* What the broker's settings say for topics. */
     unsigned topic_default_count;
     const struct broker_config *broker_config;

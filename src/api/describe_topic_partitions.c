@@ -9,8 +9,6 @@
 #include "repeats.h"
 #include "topic_settings.h"
 
-#define PARTITIONS_MAX 2000 /* Kafka's max.request.partition.size.limit. */
-
 struct description {
     struct api_loop *loop;
     struct call *call;
@@ -232,7 +230,8 @@ void handle_describe_topic_partitions(struct api_loop *loop, struct call *call,
 {
     struct description description = { .loop = loop, .call = call, .request = request };
     int32_t limit = request->response_partition_limit;
-    description.left = limit < 1 ? 1 : limit > PARTITIONS_MAX ? PARTITIONS_MAX : limit;
+    int32_t most = loop->api->options.response_partitions_max;
+    description.left = limit < 1 ? 1 : limit > most ? most : limit;
     message_defaults(&describe_topic_partitions_response_shape, &description.response);
     int err = choose(&description);
     if (err == 0)

@@ -75,12 +75,12 @@ static void raise_descriptor_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int32_t most_connections(const struct config *config)
+/* How many connections there are descriptors for. */
+static int32_t most_connections(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config->max_connections;
-    int32_t most = machine_connections(limit.rlim_cur, file_cache_default_limit());
-    return most < config->max_connections ? most : config->max_connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT32_MAX;
+    return machine_connections(limit.rlim_cur, file_cache_default_limit());
 }
 
 static int open_dirs(struct broker *broker)
@@ -118,8 +118,8 @@ static int open_net(struct broker *broker)
         .max_frame_bytes = config->socket_request_max_bytes,
         .memory_bytes = (uint64_t)config->queued_max_request_bytes,
         .idle_ms = config->connections_max_idle_ms,
-        .max_connections = most_connections(config),
-        .max_connections_per_ip = config->max_connections_per_ip,
+        .limits = run_time_settings_limits(config, most_connections()),
+        .backlog_size = config->listen_backlog_size,
         .sendfile_from_bytes = (size_t)config->sendfile_from_bytes,
         .send_buffer_bytes = config->socket_send_buffer_bytes,
         .receive_buffer_bytes = config->socket_receive_buffer_bytes,
@@ -176,18 +176,6 @@ static void folder_failed(void *context, struct data_dir *dir)
     _exit(EXIT_METADATA_FAILED);
 }
 
-static struct cleaner_options cleaner_options(const struct config *config)
-{
-    return (struct cleaner_options){
-        .threads = config->cleaner_enable ? (unsigned)config->cleaner_threads : 0,
-        .map_bytes = config->cleaner_map_bytes,
-        .map_load = config->cleaner_map_load,
-        .buffer_bytes = config->cleaner_buffer_bytes,
-        .bytes_per_second = config->cleaner_bytes_per_second,
-        .backoff_ms = config->cleaner_backoff_ms,
-    };
-}
-
 static int open_partitions(struct broker *broker)
 {
     struct partition_set_options options = {
@@ -205,7 +193,7 @@ static int open_partitions(struct broker *broker)
         .retention_interval_ms = broker->config->retention_check_interval_ms,
         .producer_expiration_ms = broker->config->producer_expiration_ms,
         .expiration_interval_ms = broker->config->producer_expiration_check_interval_ms,
-        .cleaner = cleaner_options(broker->config),
+        .cleaner = run_time_settings_cleaner(broker->config),
     };
     int err = partition_set_open(&broker->partitions, &options);
     return err == 0 ? 0 : refuse(err, "partitions", "");
@@ -217,9 +205,10 @@ static void settings_changed(struct metadata_watch *watch, const struct meta_vie
 {
     struct broker *broker = LIST_OWNER(watch, struct broker, watch);
     struct run_time_settings settings = {
-        .config = config_rows_config(broker->rows),
-        .node_id = broker->config->node_id,
+        .config = broker->config,
+        .connections_max = most_connections(),
         .net = broker->net,
+        .pool = broker->pool,
         .partitions = broker->partitions,
     };
     run_time_settings_apply(&settings, view);
@@ -293,6 +282,7 @@ static void complete_api(struct broker *broker)
         .auto_create_topics = config->auto_create_topics,
         .delete_topics = config->delete_topics,
         .fetch_max_bytes = config->fetch_max_bytes,
+        .response_partitions_max = config->response_partitions_max,
         .waiting_fetch_bytes = (uint64_t)config->queued_max_request_bytes / 2 /
                                (unsigned)config->network_threads,
         .topic_defaults = broker->topic_defaults,

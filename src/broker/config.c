@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -12,6 +13,7 @@
 #include "error.h"
 #include "listeners.h"
 #include "machine.h"
+#include "setting_rules.h"
 #include "settings.h"
 #include "topic_settings.h"
 #include "trace.h"
@@ -94,13 +96,18 @@ static void check_refused(const struct setting_value *said, struct config_report
                        setting->default_value, setting->text);
 }
 
-static void check_values(const struct settings *settings, struct config_report *report)
+/* 0 or ERR_NO_MEMORY. */
+static int check_values(const struct settings *settings, struct config_report *report)
 {
     for (unsigned i = 0; i < settings->count; i++) {
         const struct setting_value *said = &settings->items[i];
         char sentence[256];
         int64_t number;
-        if (setting_check(said->setting, said->value, &number, sentence, sizeof sentence) != 0)
+        int err = setting_check(said->setting, said->value, &number, sentence, sizeof sentence);
+        if (err == 0)
+            err = setting_rules_check(said->setting, said->value, sentence, sizeof sentence);
+        if (err == ERR_NO_MEMORY) return err;
+        if (err != 0)
             config_problem(report, "%s: %s", said->origin, sentence);
         else if (said->setting->kind == SETTING_REFUSED)
             check_refused(said, report);
@@ -113,6 +120,7 @@ static void check_values(const struct settings *settings, struct config_report *
                            "listener",
                            said->origin, said->name);
     }
+    return 0;
 }
 
 static int store(struct config *config, const struct setting *setting, const char *value)
@@ -281,10 +289,6 @@ static int add_topic_default(struct config *config, const struct setting_value *
     int64_t number;
     if (setting_check(said->setting, said->value, &number, sentence, sizeof sentence) != 0)
         return 0; /* check_values() told. */
-    if (strcmp(topic_setting, "retention.ms") == 0 && number == 0) {
-        config_problem(report, "%s: %s cannot be 0; -1 means no limit", said->origin, said->name);
-        return 0;
-    }
     char *value = topic_value(said, number);
     char *name = mem_strdup(topic_setting);
     int err = name == NULL || value == NULL ? ERR_NO_MEMORY : 0;
@@ -357,10 +361,13 @@ static void check_cleaner(const struct config *config, struct config_report *rep
         config_problem(
             report, "log.cleaner.dedupe.buffer.size must be at least %lld for each of %d threads",
             (long long)LEAST_MAP_BYTES, config->cleaner_threads);
-    if (!(config->cleaner_map_load > 0 && config->cleaner_map_load <= 1))
-        config_problem(report, "log.cleaner.io.buffer.load.factor must be above 0 and at most 1");
-    if (!(config->cleaner_bytes_per_second > 0))
-        config_problem(report, "log.cleaner.io.max.bytes.per.second must be above 0");
+}
+
+static void check_connections(const struct config *config, struct config_report *report)
+{
+    if (config->max_connections_per_ip == 0 && config->max_connections_per_ip_overrides == NULL)
+        config_problem(report, "max.connections.per.ip can be 0 only if "
+                               "max.connections.per.ip.overrides lets somebody in");
 }
 
 static void fill_unsynced_bytes(struct config *config, const struct machine *machine,
@@ -383,13 +390,15 @@ static int fill(struct config *config, const struct settings *settings,
     machine_read(&machine, "");
     config->network_threads = machine_network_threads(&machine);
     config->io_threads = machine_io_threads(&machine);
+    config->listen_backlog_size = SOMAXCONN;
     config->default_replication_factor = 1; /* Others are refused: nothing is replicated yet. */
 
-    check_values(settings, report);
-    int err = fill_served(config, settings);
+    int err = check_values(settings, report);
+    if (err == 0) err = fill_served(config, settings);
     if (err == 0) {
         fill_request_bytes(config, &machine, report);
         check_cleaner(config, report);
+        check_connections(config, report);
         fill_unsynced_bytes(config, &machine, report);
         fill_node_id(config, settings, report);
         check_quorum(config, settings, report);
@@ -491,5 +500,6 @@ void config_close(struct config *config)
     mem_free(config->log_level);
     mem_free(config->log_format);
     mem_free(config->log_file);
+    mem_free(config->max_connections_per_ip_overrides);
     *config = (struct config){ 0 };
 }

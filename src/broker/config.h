@@ -43,11 +43,15 @@ struct config {
     int64_t connections_max_idle_ms;
     int32_t max_connections;
     int32_t max_connections_per_ip;
+    char *max_connections_per_ip_overrides; /* As in address_limits.h; NULL: none. */
+    int32_t max_connection_creation_rate;   /* In a second. */
+    int32_t listen_backlog_size;
     int32_t socket_send_buffer_bytes;
     int32_t socket_receive_buffer_bytes;
     int32_t fetch_max_bytes;
     int32_t fetch_session_slots;
-    int32_t sendfile_from_bytes; /* sluice.sendfile.min.bytes */
+    int32_t response_partitions_max; /* max.request.partition.size.limit */
+    int32_t sendfile_from_bytes;     /* sluice.sendfile.min.bytes */
 
     int64_t unsynced_max_bytes;         /* sluice.unsynced.max.bytes */
     int64_t flush_interval_ms;          /* How long written data stays unsynced at most. */

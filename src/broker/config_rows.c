@@ -9,7 +9,10 @@
 #include "arena.h"
 #include "error.h"
 #include "run_time_settings.h"
+#include "setting_rules.h"
 #include "topic_settings.h"
+
+#define VALUE_MAX_LENGTH 4096
 
 struct config_rows {
     struct broker_config config; /* The first: config_rows_check() gets it. */
@@ -85,6 +88,8 @@ static bool computed_value(struct arena *arena, const struct config *config,
         *value = print(arena, "%" PRId32, config->io_threads);
     else if (strcmp(name, "num.network.threads") == 0)
         *value = print(arena, "%" PRId32, config->network_threads);
+    else if (strcmp(name, "socket.listen.backlog.size") == 0)
+        *value = print(arena, "%" PRId32, config->listen_backlog_size);
     else
         return false;
     return true;
@@ -159,7 +164,7 @@ static int check(const struct broker_config *config, const struct broker_config_
 {
     (void)config;
     const struct setting *setting = setting_find(row->name, NULL);
-    char text[256];
+    char text[VALUE_MAX_LENGTH];
     int64_t number;
     if (value.length >= (int32_t)sizeof text) {
         snprintf(why, why_size, "%s cannot be so long.", row->name);
@@ -167,17 +172,11 @@ static int check(const struct broker_config *config, const struct broker_config_
     }
     memcpy(text, value.data, (size_t)value.length);
     text[value.length] = '\0';
-    if (setting_check(setting, text, &number, why, why_size) != 0) return ERR_INVALID_REQUEST;
-    if (setting->kind != SETTING_TOPIC_DEFAULT) {
-        if (run_time_settings_takes(row->name, text)) return 0;
-        snprintf(why, why_size, "%s must be above 0", row->name);
-        return ERR_INVALID_REQUEST;
-    }
-    if (strcmp(setting->topic_setting, "retention.ms") == 0 && number == 0) {
-        snprintf(why, why_size, "%s cannot be 0; -1 means no limit", row->name);
-        return ERR_INVALID_REQUEST;
-    }
-    int err = topic_settings_check(str_from(setting->topic_setting), value, why, why_size);
+    int err = setting_check(setting, text, &number, why, why_size);
+    if (err == 0) err = setting_rules_check(setting, text, why, why_size);
+    if (err == 0 && setting->kind == SETTING_TOPIC_DEFAULT)
+        err = topic_settings_check(str_from(setting->topic_setting), value, why, why_size);
+    if (err == ERR_NO_MEMORY) snprintf(why, why_size, "%s", error_text(err));
     return err == 0 ? 0 : ERR_INVALID_REQUEST;
 }
 

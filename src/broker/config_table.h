@@ -251,18 +251,21 @@
     TOPIC_DEFAULT("log.roll.ms", LONG, NULL, "", "segment.ms", 1) \
     TOPIC_DEFAULT("log.segment.bytes", INT, "1073741824", "1048576..", "segment.bytes", 1) \
     TOPIC_DEFAULT("log.segment.delete.delay.ms", LONG, "60000", "0..", "file.delete.delay.ms", 1) \
-    NO_EFFECT("max.connection.creation.rate", INT, "2147483647", "0..") \
+    SERVED("max.connection.creation.rate", INT, "2147483647", "0..", max_connection_creation_rate, \
+        "New connections in a second; those that come faster wait. 0: none is let in.") \
     SERVED("max.connections", INT, "2147483647", "0..", max_connections, \
         "Connections at one time; fewer where the limit of descriptors, less what the logs need, is lower.") \
     SERVED("max.connections.per.ip", INT, "2147483647", "0..", max_connections_per_ip, \
         "Connections from one address at one time.") \
-    NO_EFFECT("max.connections.per.ip.overrides", STRING, "", "") \
+    SERVED("max.connections.per.ip.overrides", STRING, "", "", max_connections_per_ip_overrides, \
+        "Addresses with a limit of their own: `10.0.0.1:200,[::1]:5`. Names are not taken.") \
     TOPIC_DEFAULT("max.decompressed.message.bytes", INT, "2147483639", "1..2147483639", \
         "max.decompressed.message.bytes", 1) \
     SERVED("max.incremental.fetch.session.cache.slots", INT, "1000", "0..", fetch_session_slots, \
         "So many consumers are remembered with what they fetch, and sent only what changed. All of " \
         "them together take at most a quarter of `queued.max.request.bytes`.") \
-    NO_EFFECT("max.request.partition.size.limit", INT, "2000", "1..") \
+    SERVED("max.request.partition.size.limit", INT, "2000", "1..", response_partitions_max, \
+        "The most partitions that one answer of DescribeTopicPartitions tells of.") \
     TOPIC_DEFAULT("message.max.bytes", INT, "1048588", "0..", "max.message.bytes", 1) \
     NO_EFFECT("metadata.log.dir", STRING, NULL, "") \
     SERVED("metadata.log.max.record.bytes.between.snapshots", LONG, "20971520", "1..", \
@@ -277,7 +280,7 @@
     NO_EFFECT("metrics.num.samples", INT, "2", "1..") \
     NO_EFFECT("metrics.recording.level", STRING, "INFO", "") \
     NO_EFFECT("metrics.sample.window.ms", LONG, "30000", "1..") \
-    REFUSED("min.insync.replicas", INT, "1", "1..", CONFIG_NO_REPLICATION) \
+    TOPIC_DEFAULT("min.insync.replicas", INT, "1", "1..", "min.insync.replicas", 1) \
     TOGETHER("node.id", INT, "1", "0..", "Which node of the cluster this is.") \
     SERVED("num.io.threads", INT, NULL, "1..1024", io_threads, \
         "Threads that may wait for a disk. By default one per core, from 2 to 8.") \
@@ -458,7 +461,8 @@
         "8 GiB.") \
     NO_EFFECT("socket.connection.setup.timeout.max.ms", LONG, "30000", "") \
     NO_EFFECT("socket.connection.setup.timeout.ms", LONG, "10000", "") \
-    NO_EFFECT("socket.listen.backlog.size", INT, "50", "1..") \
+    SERVED("socket.listen.backlog.size", INT, NULL, "1..", listen_backlog_size, \
+        "Connections that may wait to be accepted. By default as many as the system allows.") \
     SERVED("socket.receive.buffer.bytes", INT, "102400", "-1..", socket_receive_buffer_bytes, \
         "SO_RCVBUF of a connection; -1: as the system does.") \
     SERVED("socket.request.max.bytes", INT, "104857600", "1..", socket_request_max_bytes, \

@@ -5,24 +5,28 @@
 #ifndef BROKER_RUN_TIME_SETTINGS_H
 #define BROKER_RUN_TIME_SETTINGS_H
 
+#include "config.h"
 #include "config_rows.h"
+#include "disk_pool.h"
 #include "net.h"
 #include "partition_set.h"
 
 struct run_time_settings {
-    const struct broker_config *config;
-    int32_t node_id;
+    const struct config *config; /* What counts at the start. */
+    int32_t connections_max;     /* For more there are no descriptors. */
     struct net *net;
+    struct disk_pool *pool;
     struct partition_set *partitions;
 };
 
 /* Is it one of them? */
 bool run_time_settings_has(const char *name);
 
-/* May it be changed to this value, which is of its type and in its range? */
-bool run_time_settings_takes(const char *name, const char *value);
+/* What the operator said at the start, for net_open() and partition_set_open(). */
+struct net_limits run_time_settings_limits(const struct config *config, int32_t connections_max);
+struct cleaner_options run_time_settings_cleaner(const struct config *config);
 
-/* All of them are as the view says from now on. Any thread, one at a time. */
+/* All of them are as the view says from now on. Any thread but the pool's, one at a time. */
 void run_time_settings_apply(const struct run_time_settings *settings,
                              const struct meta_view *view);
 

@@ -2,6 +2,7 @@
 #include "acceptor.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static void acceptor_pause_over(struct timer *timer)
 static void acceptor_woken(struct message *message)
 {
     struct acceptor *acceptor = LIST_OWNER(message, struct acceptor, wake);
-    if (!timer_is_set(&acceptor->pause)) acceptor_go_on(acceptor);
+    timer_cancel(acceptor->loop, &acceptor->pause);
+    acceptor_go_on(acceptor);
 }
 
 void acceptor_wake(struct acceptor *acceptor)
@@ -89,9 +91,25 @@ static bool acceptor_has_room(struct acceptor *acceptor)
     if (connection_limits_has_room(&acceptor->net->limits)) return true;
     acceptor_watch(acceptor, false);
     if (rare_line_is_due(&acceptor->no_room, acceptor->loop, &count))
-        trace(TRACE_WARN, "net", "%lld connections are open, the limit: others wait (%llu times)",
-              (long long)connection_limits_max_total(&acceptor->net->limits),
-              (unsigned long long)count);
+        trace(TRACE_WARN, "net",
+              "%" PRId32 " connections are open, the limit: others wait (%llu times)",
+              connection_limits_max_total(&acceptor->net->limits), (unsigned long long)count);
+    return false;
+}
+
+/* Those that come too fast wait in the backlog, too. */
+static bool acceptor_is_due(struct acceptor *acceptor)
+{
+    struct connection_limits *limits = &acceptor->net->limits;
+    uint64_t count;
+    int64_t wait_ms = connection_limits_delay_ms(limits, loop_now_ms(acceptor->loop));
+    if (wait_ms == 0) return true;
+    acceptor_watch(acceptor, false);
+    timer_set(acceptor->loop, &acceptor->pause, wait_ms);
+    if (rare_line_is_due(&acceptor->too_fast, acceptor->loop, &count))
+        trace(TRACE_WARN, "net",
+              "more than %" PRId32 " connections a second, the limit: others wait (%llu times)",
+              connection_limits_max_per_second(limits), (unsigned long long)count);
     return false;
 }
 
@@ -107,9 +125,7 @@ static void address_of(const struct sockaddr_storage *from, struct in6_addr *add
         return;
     }
     const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)from;
-    *address = (struct in6_addr)IN6ADDR_ANY_INIT;
-    address->s6_addr[10] = address->s6_addr[11] = 0xff; /* ::ffff:a.b.c.d */
-    memcpy(&address->s6_addr[12], &four->sin_addr, sizeof four->sin_addr);
+    *address = address_from_ipv4(four->sin_addr);
     *port = ntohs(four->sin_port);
 }
 
@@ -154,7 +170,7 @@ static void acceptor_take(struct acceptor *acceptor, unsigned listener, int fd,
     struct in6_addr address;
     uint16_t port;
     address_of(from, &address, &port);
-    int err = connection_limits_enter(&net->limits, &address, &count);
+    int err = connection_limits_enter(&net->limits, &address, loop_now_ms(acceptor->loop), &count);
     if (err == 0) {
         set_options(&net->config, fd);
         err = connection_open(least_loaded(net), fd, ++acceptor->next_id, listener, &address, port,
@@ -184,7 +200,7 @@ static void acceptor_on_poll(uv_poll_t *poll, int status, int events)
         return;
     }
     for (unsigned i = 0; i < ACCEPT_BURST; i++) {
-        if (!acceptor_has_room(acceptor)) return;
+        if (!acceptor_has_room(acceptor) || !acceptor_is_due(acceptor)) return;
         struct sockaddr_storage from = { 0 };
         socklen_t length = sizeof from;
         int fd = accept4(socket->fd, (struct sockaddr *)&from, &length,

@@ -5,6 +5,7 @@
  *    stopped ---------------------> accepting -------------> stopped for good
  *                                    |     ^
  *     no room (acceptor_has_room),   |     | acceptor_wake, or after a while
+ *     too fast (acceptor_is_due),    |     |
  *     no descriptor or memory left   v     |
  *                                    pausing
  *
@@ -35,10 +36,12 @@ struct acceptor {
     unsigned listener_count;
     bool is_accepting; /* Or pausing. */
     bool is_stopped;
-    struct timer pause; /* Set while there is no descriptor or memory for another one. */
+    struct timer
+        pause; /* Set while there is no descriptor or memory for another one, or they come */
+               /* too fast. */
     struct message wake;
     uint64_t next_id;
-    struct rare_line no_resources, no_room, too_many_from_address;
+    struct rare_line no_resources, no_room, too_fast, too_many_from_address;
 };
 
 void acceptor_init(struct acceptor *acceptor, struct net *net, struct loop *loop);
@@ -50,7 +53,7 @@ void acceptor_start(struct acceptor *acceptor);
 void acceptor_stop(struct acceptor *acceptor);  /* Closes the listeners' sockets. Twice is fine. */
 void acceptor_close(struct acceptor *acceptor); /* Frees; stopped before, and its loop is gone. */
 
-/* There is room for connections again. Any thread. */
+/* There is room for connections again, or the limits are others. Any thread. */
 void acceptor_wake(struct acceptor *acceptor);
 
 #endif

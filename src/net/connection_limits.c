@@ -11,15 +11,26 @@ struct address_count {
     int64_t open;
 };
 
-int connection_limits_open(struct connection_limits *limits, int32_t max_total,
-                           int32_t max_per_address)
+static int read_exceptions(struct address_limits *exceptions, const struct net_limits *wanted)
 {
-    if (pthread_mutex_init(&limits->lock, NULL) != 0) return ERR_NO_MEMORY;
+    char why[128]; /* Whoever has the text from an operator has told it. */
+    return address_limits_open(exceptions, wanted->per_ip_overrides, why, sizeof why);
+}
+
+int connection_limits_open(struct connection_limits *limits, const struct net_limits *wanted)
+{
+    *limits = (struct connection_limits){
+        .max_total = wanted->max_connections,
+        .max_per_address = wanted->max_connections_per_ip,
+        .max_per_second = wanted->max_connections_per_second,
+    };
+    int err = read_exceptions(&limits->exceptions, wanted);
+    if (err != 0) return err;
+    if (pthread_mutex_init(&limits->lock, NULL) != 0) {
+        address_limits_close(&limits->exceptions);
+        return ERR_NO_MEMORY;
+    }
     map_init(&limits->addresses);
-    limits->max_total = max_total;
-    limits->max_per_address = max_per_address;
-    limits->open = 0;
-    limits->is_awaited = false;
     return 0;
 }
 
@@ -27,6 +38,7 @@ void connection_limits_close(struct connection_limits *limits)
 {
     assert(limits->open == 0);
     map_close(&limits->addresses);
+    address_limits_close(&limits->exceptions);
     pthread_mutex_destroy(&limits->lock);
 }
 
@@ -38,15 +50,24 @@ static bool limits_wake(struct connection_limits *limits)
     return wakes;
 }
 
-bool connection_limits_change(struct connection_limits *limits, int32_t max_total,
-                              int32_t max_per_address)
+int connection_limits_change(struct connection_limits *limits, const struct net_limits *wanted)
 {
+    struct address_limits exceptions;
+    int err = read_exceptions(&exceptions, wanted);
+    if (err != 0) return err;
     pthread_mutex_lock(&limits->lock);
-    limits->max_total = max_total;
-    limits->max_per_address = max_per_address;
-    bool wakes = limits_wake(limits);
+    struct address_limits before = limits->exceptions;
+    limits->exceptions = exceptions;
+    limits->max_total = wanted->max_connections;
+    limits->max_per_address = wanted->max_connections_per_ip;
+    if (limits->max_per_second != wanted->max_connections_per_second) {
+        limits->max_per_second = wanted->max_connections_per_second;
+        limits->due_ns = 0; /* Nobody waits for what another rate would have asked. */
+    }
+    limits->is_awaited = false; /* Who waits is woken by the caller. */
     pthread_mutex_unlock(&limits->lock);
-    return wakes;
+    address_limits_close(&before);
+    return 0;
 }
 
 bool connection_limits_has_room(struct connection_limits *limits)
@@ -56,6 +77,33 @@ bool connection_limits_has_room(struct connection_limits *limits)
     limits->is_awaited = !has_room;
     pthread_mutex_unlock(&limits->lock);
     return has_room;
+}
+
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_MS 1000000
+
+/* A rate of 0 lets nobody in; it is looked at again in so long. */
+#define LONGEST_DELAY_MS 1000
+
+int64_t connection_limits_delay_ms(struct connection_limits *limits, int64_t now_ms)
+{
+    pthread_mutex_lock(&limits->lock);
+    int32_t per_second = limits->max_per_second;
+    int64_t due_ns = limits->due_ns;
+    pthread_mutex_unlock(&limits->lock);
+    if (per_second == 0) return LONGEST_DELAY_MS;
+    int64_t wait_ns = due_ns - (now_ms * NS_PER_MS + NS_PER_S - NS_PER_S / per_second);
+    int64_t wait_ms = wait_ns <= 0 ? 0 : (wait_ns + NS_PER_MS - 1) / NS_PER_MS;
+    return wait_ms < LONGEST_DELAY_MS ? wait_ms : LONGEST_DELAY_MS;
+}
+
+/* Under the lock. */
+static void limits_note_arrival(struct connection_limits *limits, int64_t now_ms)
+{
+    int64_t now_ns = now_ms * NS_PER_MS;
+    if (limits->max_per_second == 0) return; /* Changed since it was let in. */
+    if (limits->due_ns < now_ns) limits->due_ns = now_ns;
+    limits->due_ns += NS_PER_S / limits->max_per_second;
 }
 
 /* The entry of `address`, made if it was not there. 0 or ERR_NO_MEMORY. */
@@ -85,12 +133,14 @@ static void limits_forget_empty(struct connection_limits *limits, struct address
 }
 
 int connection_limits_enter(struct connection_limits *limits, const struct in6_addr *address,
-                            struct address_count **count)
+                            int64_t now_ms, struct address_count **count)
 {
     struct address_count *found = NULL;
     pthread_mutex_lock(&limits->lock);
+    limits_note_arrival(limits, now_ms);
+    int32_t most = address_limits_find(&limits->exceptions, address, limits->max_per_address);
     int err = limits_find(limits, address, &found);
-    if (err == 0 && found->open >= limits->max_per_address) {
+    if (err == 0 && found->open >= most) {
         err = ERR_LIMIT;
         limits_forget_empty(limits, found); /* A limit of 0 leaves nobody there. */
     }
@@ -114,10 +164,18 @@ bool connection_limits_leave(struct connection_limits *limits, struct address_co
     return wakes;
 }
 
-int64_t connection_limits_max_total(struct connection_limits *limits)
+int32_t connection_limits_max_total(struct connection_limits *limits)
 {
     pthread_mutex_lock(&limits->lock);
-    int64_t most = limits->max_total;
+    int32_t most = limits->max_total;
+    pthread_mutex_unlock(&limits->lock);
+    return most;
+}
+
+int32_t connection_limits_max_per_second(struct connection_limits *limits)
+{
+    pthread_mutex_lock(&limits->lock);
+    int32_t most = limits->max_per_second;
     pthread_mutex_unlock(&limits->lock);
     return most;
 }

@@ -41,7 +41,7 @@ static int socket_listen(const struct sockaddr_storage *address, socklen_t lengt
         is_fine = setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wish->receive_buffer_bytes,
                              sizeof wish->receive_buffer_bytes) == 0;
     is_fine = is_fine && bind(fd, (const struct sockaddr *)address, length) == 0 &&
-              listen(fd, SOMAXCONN) == 0;
+              listen(fd, wish->backlog_size) == 0;
     if (is_fine) return fd;
     int why = errno;
     close(fd);

@@ -29,6 +29,7 @@ struct listener_wish {
     const char *host;             /* A name, an address, or "" for all addresses of the machine. */
     uint16_t port;                /* 0: a free one, the same for all addresses. */
     int32_t receive_buffer_bytes; /* -1: the system's default. Inherited by connections. */
+    int32_t backlog_size;         /* At least 1; the kernel bounds it by net.core.somaxconn. */
 };
 
 /* Blocks while names are resolved. `why` gets a sentence on failure. 0, ERR_USAGE (no such host),

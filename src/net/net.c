@@ -46,9 +46,7 @@ int net_open(struct net **net, const struct net_config *config)
     bool has_budget = false, has_limits = false;
     int err = memory_budget_open(&fresh->budget, config->memory_bytes, READ_BUFFER_BYTES);
     has_budget = err == 0;
-    if (err == 0)
-        err = connection_limits_open(&fresh->limits, config->max_connections,
-                                     config->max_connections_per_ip);
+    if (err == 0) err = connection_limits_open(&fresh->limits, &config->limits);
     has_limits = has_budget && err == 0;
     if (err == 0) err = net_open_loops(fresh);
     if (err == 0) {
@@ -66,7 +64,8 @@ int net_open(struct net **net, const struct net_config *config)
 int net_listen(struct net *net, const char *host, uint16_t port, unsigned *index,
                uint16_t *bound_port, char *why, size_t why_size)
 {
-    struct listener_wish wish = { host, port, net->config.receive_buffer_bytes };
+    struct listener_wish wish = { host, port, net->config.receive_buffer_bytes,
+                                  net->config.backlog_size };
     struct listener *listener = NULL;
     uint16_t bound;
     int err = listener_open(&listener, &wish, &bound, why, why_size);
@@ -109,9 +108,11 @@ static void net_stop_here(struct net_loop *net_loop, void *net)
     acceptor_stop(&((struct net *)net)->acceptor);
 }
 
-void net_set_max_connections(struct net *net, int32_t total, int32_t per_ip)
+int net_set_limits(struct net *net, const struct net_limits *limits)
 {
-    if (connection_limits_change(&net->limits, total, per_ip)) acceptor_wake(&net->acceptor);
+    int err = connection_limits_change(&net->limits, limits);
+    if (err == 0) acceptor_wake(&net->acceptor);
+    return err;
 }
 
 void net_stop_accepting(struct net *net)

@@ -34,6 +34,14 @@ struct net_server {
     void (*burst_end)(struct net_server *server, struct net_loop *loop);
 };
 
+/* How many connections there may be, and how fast they may come. INT32_MAX: no limit. */
+struct net_limits {
+    int32_t max_connections;
+    int32_t max_connections_per_ip;
+    int32_t max_connections_per_second; /* max.connection.creation.rate */
+    const char *per_ip_overrides;       /* As in address_limits.h; borrowed for the call. */
+};
+
 struct net_config {
     struct net_server *server;
     struct clock *clock;
@@ -43,8 +51,8 @@ struct net_config {
     uint64_t memory_bytes;             /* queued.max.request.bytes: half-read and waiting frames. */
     uint32_t max_calls_per_connection; /* Suspended calls before we stop reading; 0: a default. */
     int64_t idle_ms;                   /* connections.max.idle.ms; negative: never. */
-    int32_t max_connections;           /* INT32_MAX: no limit. */
-    int32_t max_connections_per_ip;
+    struct net_limits limits;
+    int32_t backlog_size;       /* socket.listen.backlog.size: who waits to be accepted. */
     size_t sendfile_from_bytes; /* Slices at least this long leave by sendfile. */
     int32_t send_buffer_bytes;  /* socket.send.buffer.bytes; -1: the system's default. */
     int32_t receive_buffer_bytes;
@@ -52,7 +60,7 @@ struct net_config {
 };
 
 /* Makes the loops; nothing runs yet. The process ignores SIGPIPE from here on. 0, ERR_NO_MEMORY,
- * ERR_IO. */
+ * ERR_IO, or ERR_USAGE: the overrides are not legal. */
 int net_open(struct net **net, const struct net_config *config);
 
 /* Binds and listens, but accepts nobody before net_accept(). `host` is a name, an IPv4 or IPv6
@@ -68,8 +76,9 @@ int net_start(struct net *net);
 /* Starts to accept connections. */
 void net_accept(struct net *net);
 
-/* Other limits from now on; connections that are there stay. Any thread, once net_start() was called. */
-void net_set_max_connections(struct net *net, int32_t total, int32_t per_ip);
+/* Other limits from now on; connections that are there stay. Any thread, once net_start() was called. 0,
+ * or ERR_NO_MEMORY or ERR_USAGE, and nothing has changed. */
+int net_set_limits(struct net *net, const struct net_limits *limits);
 
 /* Stops accepting and closes the listening sockets. Returns when that is done. */
 void net_stop_accepting(struct net *net);

@@ -8,25 +8,26 @@
 #include "compaction.h"
 #include "error.h"
 #include "partition_jobs.h"
+#include "team.h"
 #include "trace.h"
 
 #define RATE_INTERVAL_US 300000 /* Waits shorter than this are put off. */
 #define SPEND_AT_ONCE    (64 * 1024)
+#define LEAST_MAP_BYTES  (1 << 20)
+#define LONGEST_SLEEP_MS (24 * 3600 * INT64_C(1000))
 
 struct cleaner {
-    struct cleaner_options options;
     struct clock *clock;
     struct cleaner_source *source;
-    pthread_t *threads;
-    unsigned thread_count;
+    struct team threads;
     atomic_bool is_stopping;
 
     pthread_mutex_t lock; /* For these. After a partition's lock. */
     pthread_cond_t woken;
     bool is_woken;
-    int64_t backoff_ms;
+    struct cleaner_options options;
     struct cleaner_rate rate;
-    unsigned pace; /* Changes with the two. */
+    unsigned changes; /* Of the options, counted. */
 };
 
 /* ---- which log ---- */
@@ -106,8 +107,16 @@ int64_t cleaner_rate_spend(struct cleaner_rate *rate, int64_t bytes, int64_t now
     return (int64_t)wait_us;
 }
 
-/* Sleeps, unless there is an end or another pace. */
-static void sleep_us(struct cleaner *cleaner, int64_t wait_us)
+static unsigned changes_so_far(struct cleaner *cleaner)
+{
+    pthread_mutex_lock(&cleaner->lock);
+    unsigned changes = cleaner->changes;
+    pthread_mutex_unlock(&cleaner->lock);
+    return changes;
+}
+
+/* Sleeps, unless there is an end, or options have changed since there were so many changes. */
+static void sleep_us(struct cleaner *cleaner, int64_t wait_us, unsigned changes)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -118,8 +127,7 @@ static void sleep_us(struct cleaner *cleaner, int64_t wait_us)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&cleaner->lock);
-    unsigned pace = cleaner->pace;
-    while (!atomic_load(&cleaner->is_stopping) && cleaner->pace == pace &&
+    while (!atomic_load(&cleaner->is_stopping) && cleaner->changes == changes &&
            pthread_cond_timedwait(&cleaner->woken, &cleaner->lock, &until) == 0)
         ;
     pthread_mutex_unlock(&cleaner->lock);
@@ -161,9 +169,10 @@ static void spend(void *owner, int64_t bytes)
     pthread_mutex_lock(&cleaner->lock);
     int64_t wait_us = cleaner_rate_spend(&cleaner->rate, pass->unspent_bytes,
                                          clock_monotonic_us(cleaner->clock));
+    unsigned changes = cleaner->changes;
     pthread_mutex_unlock(&cleaner->lock);
     pass->unspent_bytes = 0;
-    if (wait_us > 0) sleep_us(cleaner, wait_us);
+    if (wait_us > 0) sleep_us(cleaner, wait_us, changes);
 }
 
 static void run_step(struct job *job)
@@ -284,22 +293,32 @@ static bool cannot_be_cleaned(int err)
            err == ERR_UNSUPPORTED_COMPRESSION_TYPE || err == ERR_LIMIT;
 }
 
+/* What one thread has, as the options are now. */
+static struct compaction_options options_of_pass(struct cleaner *cleaner)
+{
+    pthread_mutex_lock(&cleaner->lock);
+    struct cleaner_options options = cleaner->options;
+    pthread_mutex_unlock(&cleaner->lock);
+    unsigned threads = options.threads > 0 ? options.threads : 1;
+    int64_t map_bytes = options.map_bytes / threads;
+    return (struct compaction_options){
+        .now_ms = clock_wall_ms(cleaner->clock),
+        .map_bytes = map_bytes < LEAST_MAP_BYTES ? LEAST_MAP_BYTES : map_bytes,
+        .map_load = options.map_load,
+        .buffer_bytes = (size_t)options.buffer_bytes / threads / 2,
+        .is_cancelled = is_cancelled,
+        .spend = spend,
+    };
+}
+
 /* True if something was cleaned. */
 static bool clean(struct cleaner *cleaner, struct partition *partition)
 {
-    unsigned threads = cleaner->options.threads > 0 ? cleaner->options.threads : 1;
     struct pass pass = {
         .cleaner = cleaner,
         .partition = partition,
         .checkpoint = { .offset = -1 },
-        .options = {
-            .now_ms = clock_wall_ms(cleaner->clock),
-            .map_bytes = cleaner->options.map_bytes / threads,
-            .map_load = cleaner->options.map_load,
-            .buffer_bytes = (size_t)cleaner->options.buffer_bytes / threads / 2,
-            .is_cancelled = is_cancelled,
-            .spend = spend,
-        },
+        .options = options_of_pass(cleaner),
     };
     pass.options.owner = &pass;
     pthread_mutex_init(&pass.lock, NULL);
@@ -331,43 +350,62 @@ bool cleaner_clean_one(struct cleaner *cleaner, bool *has_compacted)
     return has_cleaned;
 }
 
-void cleaner_set_pace(struct cleaner *cleaner, int64_t backoff_ms, double bytes_per_second)
+static struct cleaner_rate rate_from_now(struct clock *clock, const struct cleaner_options *options)
 {
-    if (cleaner == NULL) return;
+    return (struct cleaner_rate){ .bytes_per_second = options->bytes_per_second,
+                                  .since_us = clock_monotonic_us(clock) };
+}
+
+static bool options_equal(const struct cleaner_options *a, const struct cleaner_options *b)
+{
+    return a->threads == b->threads && a->map_bytes == b->map_bytes &&
+           a->buffer_bytes == b->buffer_bytes && a->map_load == b->map_load &&
+           a->bytes_per_second == b->bytes_per_second && a->backoff_ms == b->backoff_ms;
+}
+
+int cleaner_set_options(struct cleaner *cleaner, const struct cleaner_options *options)
+{
     pthread_mutex_lock(&cleaner->lock);
-    cleaner->backoff_ms = backoff_ms;
-    cleaner->rate.bytes_per_second = bytes_per_second;
-    cleaner->pace++;
+    bool is_same = options_equal(&cleaner->options, options);
+    cleaner->options = *options;
+    /* From now on: nobody waits for what another rate would have asked. */
+    if (cleaner->rate.bytes_per_second != options->bytes_per_second)
+        cleaner->rate = rate_from_now(cleaner->clock, options);
+    pthread_mutex_unlock(&cleaner->lock);
+    if (is_same) return 0; /* Nobody's sleep is cut short. */
+    int err = team_resize(&cleaner->threads, options->threads);
+    pthread_mutex_lock(&cleaner->lock);
+    cleaner->changes++;
     pthread_cond_broadcast(&cleaner->woken);
     pthread_mutex_unlock(&cleaner->lock);
+    return err;
 }
 
 /* ---- the threads ---- */
 
-static void await_work(struct cleaner *cleaner, bool has_compacted)
+static void await_work(struct cleaner *cleaner, bool has_compacted, unsigned changes)
 {
-    if (has_compacted) {
-        pthread_mutex_lock(&cleaner->lock);
-        int64_t backoff_ms = cleaner->backoff_ms;
-        pthread_mutex_unlock(&cleaner->lock);
-        sleep_us(cleaner, backoff_ms * 1000);
-        return;
-    }
     pthread_mutex_lock(&cleaner->lock);
-    while (!atomic_load(&cleaner->is_stopping) && !cleaner->is_woken)
+    int64_t backoff_ms = cleaner->options.backoff_ms;
+    while (!has_compacted && !atomic_load(&cleaner->is_stopping) && !cleaner->is_woken &&
+           cleaner->changes == changes)
         pthread_cond_wait(&cleaner->woken, &cleaner->lock);
-    cleaner->is_woken = false;
+    cleaner->is_woken = cleaner->is_woken && has_compacted;
     pthread_mutex_unlock(&cleaner->lock);
+    if (backoff_ms > LONGEST_SLEEP_MS) backoff_ms = LONGEST_SLEEP_MS;
+    if (has_compacted) sleep_us(cleaner, backoff_ms * 1000, changes);
 }
 
-static void *run(void *argument)
+static void run(void *context, unsigned thread)
 {
-    struct cleaner *cleaner = argument;
-    while (!atomic_load(&cleaner->is_stopping)) {
+    struct cleaner *cleaner = context;
+    for (;;) {
         bool has_compacted = false;
-        if (!cleaner_clean_one(cleaner, &has_compacted)) await_work(cleaner, has_compacted);
+        unsigned changes = changes_so_far(cleaner);
+        if (atomic_load(&cleaner->is_stopping) || team_leaves(&cleaner->threads, thread)) return;
+        if (!cleaner_clean_one(cleaner, &has_compacted))
+            await_work(cleaner, has_compacted, changes);
     }
-    return NULL;
 }
 
 void cleaner_wake(struct cleaner *cleaner)
@@ -379,18 +417,6 @@ void cleaner_wake(struct cleaner *cleaner)
     pthread_mutex_unlock(&cleaner->lock);
 }
 
-static int start_threads(struct cleaner *cleaner)
-{
-    cleaner->threads = mem_calloc(cleaner->options.threads, sizeof *cleaner->threads);
-    if (cleaner->threads == NULL) return ERR_NO_MEMORY;
-    for (; cleaner->thread_count < cleaner->options.threads; cleaner->thread_count++) {
-        pthread_t *thread = &cleaner->threads[cleaner->thread_count];
-        if (pthread_create(thread, NULL, run, cleaner) != 0) return ERR_IO;
-        pthread_setname_np(*thread, "cleaner");
-    }
-    return 0;
-}
-
 int cleaner_open(struct cleaner **cleaner, const struct cleaner_options *options,
                  struct clock *clock, struct cleaner_source *source)
 {
@@ -400,16 +426,15 @@ int cleaner_open(struct cleaner **cleaner, const struct cleaner_options *options
     opened->options = *options;
     opened->clock = clock;
     opened->source = source;
-    opened->backoff_ms = options->backoff_ms;
-    opened->rate = (struct cleaner_rate){ .bytes_per_second = options->bytes_per_second,
-                                          .since_us = clock_monotonic_us(clock) };
+    opened->rate = rate_from_now(clock, options);
     atomic_init(&opened->is_stopping, false);
     pthread_mutex_init(&opened->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&opened->woken, &attributes);
     pthread_condattr_destroy(&attributes);
-    int err = start_threads(opened);
+    team_init(&opened->threads, "cleaner", run, opened);
+    int err = team_resize(&opened->threads, options->threads);
     if (err == 0)
         *cleaner = opened;
     else
@@ -424,9 +449,7 @@ void cleaner_close(struct cleaner *cleaner)
     atomic_store(&cleaner->is_stopping, true);
     pthread_cond_broadcast(&cleaner->woken);
     pthread_mutex_unlock(&cleaner->lock);
-    for (unsigned i = 0; i < cleaner->thread_count; i++)
-        pthread_join(cleaner->threads[i], NULL);
-    mem_free(cleaner->threads);
+    team_close(&cleaner->threads);
     pthread_cond_destroy(&cleaner->woken);
     pthread_mutex_destroy(&cleaner->lock);
     mem_free(cleaner);

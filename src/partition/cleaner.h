@@ -16,7 +16,7 @@
 
 struct cleaner_options {
     unsigned threads;        /* 0: nothing is cleaned but by cleaner_clean_one(). */
-    int64_t map_bytes;       /* For the keys, */
+    int64_t map_bytes;       /* For the keys (1 MiB for each thread at least), */
     int64_t buffer_bytes;    /* and for reading and writing, of all threads together. */
     double map_load;         /* How far the map of keys is filled. */
     double bytes_per_second; /* Read and written, by all threads together. */
@@ -41,8 +41,9 @@ void cleaner_close(struct cleaner *cleaner);
 /* There is a compacted log, perhaps the first. Any thread. NULL is fine. */
 void cleaner_wake(struct cleaner *cleaner);
 
-/* How long it sleeps and how fast it reads and writes, from now on. Any thread. NULL is fine. */
-void cleaner_set_pace(struct cleaner *cleaner, int64_t backoff_ms, double bytes_per_second);
+/* These options from now on: threads and memory from the next pass, the pace at once. Any thread but its
+ * own, one at a time. 0, or ERR_NO_MEMORY or ERR_IO with fewer threads than that. */
+int cleaner_set_options(struct cleaner *cleaner, const struct cleaner_options *options);
 
 /* Makes one pass over the dirtiest log. False: none is dirty enough; *has_compacted: there are logs that
  * could be. Blocks. */

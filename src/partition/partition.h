@@ -59,7 +59,7 @@ struct partition_owner {
     /* The broker stops: batches that still wait to be checked are refused, so that a thousand of them that
      * decompress to much do not hold it up. They were not appended; clients send them again. */
     atomic_bool is_stopping;
-    int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: never. */
+    atomic_llong producer_expiration_ms; /* producer.id.expiration.ms; 0: never. */
     /* It has a compacted log now, or may have. May be NULL. Any thread. */
     void (*compacts)(struct partition_owner *owner);
     /* So much is to be closed that one sync of the file system is cheaper than one of each file: whoever

@@ -85,7 +85,7 @@ static int open_log(struct partition *partition, struct partition_log **log)
         .partition = partition->index,
         .topic_id = partition->topic_id,
         .settings = partition->settings,
-        .producer_expiration_ms = partition->owner->producer_expiration_ms,
+        .producer_expiration_ms = atomic_load(&partition->owner->producer_expiration_ms),
         .cut_only_from = -1,
     };
     struct partition_log_recovery recovery;
@@ -384,7 +384,7 @@ static void run_expire(struct job *job)
     partition->expire_waits = false;
     pthread_mutex_unlock(&partition->lock);
     if (partition_begin_writing(partition)) {
-        int64_t expiration_ms = partition->owner->producer_expiration_ms;
+        int64_t expiration_ms = atomic_load(&partition->owner->producer_expiration_ms);
         partition_log_expire_producers(partition->log,
                                        clock_wall_ms(partition->clock) - expiration_ms);
         partition_end_writing(partition);
@@ -395,7 +395,7 @@ static void run_expire(struct job *job)
 bool partition_expire_soon(struct partition *partition)
 {
     bool may_have_some = false;
-    if (partition->owner->producer_expiration_ms <= 0) return false;
+    if (atomic_load(&partition->owner->producer_expiration_ms) <= 0) return false;
     pthread_mutex_lock(&partition->lock);
     if (partition->state == PARTITION_OPENING || partition->appending)
         may_have_some = true;

@@ -377,8 +377,13 @@ void partition_set_sweep(struct partition_set *set)
     }
 }
 
-void partition_set_pace_cleaner(struct partition_set *set, int64_t backoff_ms,
-                                double bytes_per_second)
+int partition_set_change_cleaner(struct partition_set *set, const struct cleaner_options *options)
 {
-    cleaner_set_pace(set->cleaner, backoff_ms, bytes_per_second);
+    return cleaner_set_options(set->cleaner, options);
+}
+
+void partition_set_expire_producers_after(struct partition_set *set, int64_t expiration_ms)
+{
+    for (unsigned i = 0; i < set->folder_count; i++)
+        atomic_store(&set->folders[i].owner.producer_expiration_ms, expiration_ms);
 }

@@ -85,8 +85,10 @@ bool partition_set_folder_has_failed(const struct partition_set *set, unsigned i
  * trace line each data folder, those that no partition claimed. */
 void partition_set_sweep(struct partition_set *set);
 
-/* log.cleaner.backoff.ms and log.cleaner.io.max.bytes.per.second, from now on. Any thread. */
-void partition_set_pace_cleaner(struct partition_set *set, int64_t backoff_ms,
-                                double bytes_per_second);
+/* Other options of compaction from now on, as cleaner_set_options() does it. */
+int partition_set_change_cleaner(struct partition_set *set, const struct cleaner_options *options);
+
+/* producer.id.expiration.ms, from now on. Any thread. */
+void partition_set_expire_producers_after(struct partition_set *set, int64_t expiration_ms);
 
 #endif

@@ -142,7 +142,7 @@ int set_folder_open(struct set_folder *folder, struct partition_set *set, struct
     atomic_init(&folder->owner.slow_until_us, 0);
     atomic_init(&folder->owner.is_stopping, false);
     atomic_init(&folder->owner.syncs_itself, false);
-    folder->owner.producer_expiration_ms = set->options.producer_expiration_ms;
+    atomic_init(&folder->owner.producer_expiration_ms, set->options.producer_expiration_ms);
     folder->set = set;
     folder->dir = dir;
     pthread_mutex_init(&folder->lock, NULL);

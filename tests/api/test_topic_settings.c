@@ -176,7 +176,8 @@ TEST(what_is_too_much_is_removed)
     struct topic topic = topic_of_two(client, "retention.bytes", "1000000", "segment.bytes",
                                       "1048576");
     put(client, topic, 8, 500000, wall_ms());
-    AWAIT(list_offset(client, LIST_OFFSETS_NEWEST, topic, 0, -2).offset == 4);
+    /* Of four segments the last one is enough. */
+    AWAIT(list_offset(client, LIST_OFFSETS_NEWEST, topic, 0, -2).offset == 6);
     close_hasty(&broker, client);
 }
 

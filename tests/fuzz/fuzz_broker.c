@@ -194,8 +194,8 @@ static void open_net(struct fuzz_broker *broker, const struct fuzz_broker_option
         .max_frame_bytes = broker->config.socket_request_max_bytes,
         .memory_bytes = (uint64_t)broker->config.queued_max_request_bytes,
         .idle_ms = -1,
-        .max_connections = INT32_MAX,
-        .max_connections_per_ip = INT32_MAX,
+        .limits = run_time_settings_limits(&broker->config, INT32_MAX),
+        .backlog_size = broker->config.listen_backlog_size,
         .sendfile_from_bytes = 4096,
         .send_buffer_bytes = -1,
         .receive_buffer_bytes = -1,
@@ -223,8 +223,7 @@ static void open_partitions(struct fuzz_broker *broker)
         .retention_interval_ms = config->retention_check_interval_ms,
         .producer_expiration_ms = config->producer_expiration_ms,
         .expiration_interval_ms = config->producer_expiration_check_interval_ms,
-        .cleaner = { .backoff_ms = config->cleaner_backoff_ms,
-                     .bytes_per_second = config->cleaner_bytes_per_second },
+        .cleaner = run_time_settings_cleaner(config),
     };
     require(partition_set_open(&broker->partitions, &options), "partitions", "");
 }
@@ -238,9 +237,10 @@ static void settings_changed(struct metadata_watch *watch, const struct meta_vie
 {
     struct fuzz_broker *broker = LIST_OWNER(watch, struct fuzz_broker, watch);
     struct run_time_settings settings = {
-        .config = config_rows_config(broker->rows),
-        .node_id = NODE_ID,
+        .config = &broker->config,
+        .connections_max = INT32_MAX,
         .net = broker->net,
+        .pool = pool(),
         .partitions = broker->partitions,
     };
     run_time_settings_apply(&settings, view);
@@ -319,6 +319,7 @@ static void complete_api(struct fuzz_broker *broker)
         .auto_create_topics = true,
         .delete_topics = true,
         .fetch_max_bytes = config->fetch_max_bytes,
+        .response_partitions_max = config->response_partitions_max,
         .waiting_fetch_bytes = (uint64_t)config->queued_max_request_bytes / 2,
         .topic_defaults = broker->topic_defaults,
         .topic_default_count = config->topic_default_count,
@@ -347,6 +348,8 @@ void fuzz_broker_open(struct fuzz_broker *broker, const struct fuzz_broker_optio
     broker->config.queued_max_request_bytes = options->memory_bytes;
     broker->config.fetch_session_slots = options->session_slots;
     broker->config.fetch_max_bytes = FUZZ_FETCH_BYTES_MAX;
+    broker->config.cleaner_enable = false; /* No thread but the ones that are waited for. */
+    broker->config.io_threads = 1;
     broker->config.num_partitions = 2;
     clock_manual_init(&broker->clock, FUZZ_NOW_MS);
     pthread_mutex_init(&broker->lock, NULL);

@@ -186,7 +186,7 @@ int fuzz_join(struct net *net, uint16_t port)
     int ends[2];
     struct in6_addr address = IN6ADDR_LOOPBACK_INIT;
     struct address_count *count;
-    if (connection_limits_enter(&net->limits, &address, &count) != 0) return -1;
+    if (connection_limits_enter(&net->limits, &address, 0, &count) != 0) return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) abort();
     if (connection_open(net->loops[0], ends[0], port, 0, &address, port, count) == 0)
         return ends[1];

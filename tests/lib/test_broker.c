@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -112,6 +113,8 @@ static void run_program(const struct test_broker *broker)
         arguments[at++] = broker->settings[i];
     }
 
+    struct rlimit descriptors = { broker->descriptor_limit, broker->descriptor_limit };
+    if (broker->descriptor_limit > 0) setrlimit(RLIMIT_NOFILE, &descriptors);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* A test that crashes leaves no broker behind. */
     int fd = open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(fd, STDOUT_FILENO);

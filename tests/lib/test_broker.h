@@ -11,15 +11,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TEST_BROKER_SETTINGS_MAX 8
+#define TEST_BROKER_SETTINGS_MAX 48
 
 struct test_broker {
     const char *settings[TEST_BROKER_SETTINGS_MAX + 1]; /* "name=value"; NULL-ended; borrowed. */
-    char folder[128];    /* "data" is log.dirs, "output" what the broker said. */
-    bool adopt;          /* Start with --adopt. */
-    uint16_t port;       /* On 127.0.0.1; the same after a restart. */
-    pid_t pid;           /* 0: not running. */
-    off_t output_before; /* What it had said when it was started last. */
+    char folder[128];          /* "data" is log.dirs, "output" what the broker said. */
+    bool adopt;                /* Start with --adopt. */
+    unsigned descriptor_limit; /* RLIMIT_NOFILE; 0: as the test's. */
+    uint16_t port;             /* On 127.0.0.1; the same after a restart. */
+    pid_t pid;                 /* 0: not running. */
+    off_t output_before;       /* What it had said when it was started last. */
 };
 
 /* Starts a broker with an empty data folder and waits until it answers. `settings` is NULL-ended, or

@@ -337,9 +337,8 @@ TEST(every_refused_setting_has_a_sentence_and_accepts_its_default)
 
 TEST(promises_that_cannot_be_kept_are_refused)
 {
-    assert_refuses("--dev", SET("min.insync.replicas", "2"));
-    assert_says(why, "min.insync.replicas can only be 1: nothing is replicated in this version");
     assert_refuses("--dev", SET("default.replication.factor", "3"));
+    assert_says(why, "default.replication.factor can only be 1: nothing is replicated in this");
     assert_refuses("--dev", SET("process.roles", "broker"));
     assert_refuses("--dev", SET("unclean.leader.election.enable", "true"));
     assert_loads("--dev", SET("process.roles", "controller,broker"));
@@ -390,6 +389,8 @@ TEST(values_must_be_of_the_type_and_in_the_range)
         "log.cleaner.io.buffer.load.factor=1.5",
         "log.cleaner.io.max.bytes.per.second=0",
         "log.cleaner.dedupe.buffer.size=1048575",
+        "log.cleaner.threads=1025",
+        "max.connections.per.ip.overrides=localhost:5",
         "num.network.threads=0",
         "log.message.timestamp.type=Never",
         "offsets.topic.replication.factor=40000",
@@ -474,8 +475,16 @@ TEST(topics_get_what_is_served_and_nothing_else)
     assert_string_equal(topic_default("compression.gzip.level"), "5");
     assert_string_equal(topic_default("message.timestamp.type"), "LogAppendTime");
     assert_refuses("--dev", SET("compression.gzip.level", "0"));
-    assert_refuses("--dev", SET("log.preallocate", "true"));
-    assert_says(why, "--set: log.preallocate: ");
+    assert_refuses("--dev", SET("log.local.retention.ms", "5"));
+    assert_says(why, "--set: log.local.retention.ms: ");
+}
+
+TEST(somebody_must_be_let_in)
+{
+    assert_refuses("--dev", SET("max.connections.per.ip", "0"));
+    assert_says(why, "max.connections.per.ip can be 0 only if max.connections.per.ip.overrides");
+    assert_loads("--dev", SET("max.connections.per.ip", "0"),
+                 SET("max.connections.per.ip.overrides", "127.0.0.1:5"));
 }
 
 TEST(compaction_has_the_threads_and_the_memory_that_it_is_given)

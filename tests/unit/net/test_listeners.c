@@ -165,7 +165,7 @@ TEST(clients_wait_in_the_backlog_until_accepting_begins)
 TEST(above_the_limit_of_an_address_a_connection_is_closed_at_once)
 {
     fixture_init(&net);
-    net.config.max_connections_per_ip = 2;
+    net.config.limits.max_connections_per_ip = 2;
     fixture_up(&net, true);
     int one = client_connect(&net), two = client_connect(&net);
     expect_served(one);
@@ -192,10 +192,73 @@ TEST(above_the_limit_of_an_address_a_connection_is_closed_at_once)
     fixture_down(&net);
 }
 
+TEST(an_address_may_have_a_limit_of_its_own)
+{
+    fixture_init(&net);
+    net.config.limits.max_connections_per_ip = 0;
+    net.config.limits.per_ip_overrides = "10.0.0.1:5,127.0.0.1:2";
+    fixture_up(&net, true);
+    int one = client_connect(&net), two = client_connect(&net);
+    expect_served(one);
+    expect_served(two);
+    client_expect_closed(&net, client_connect(&net));
+    struct net_limits others = { INT32_MAX, 1, INT32_MAX, "127.0.0.1:3" };
+    assert_int_equal(net_set_limits(net.net, &others), 0);
+    int three = client_connect(&net);
+    expect_served(three);
+    others.per_ip_overrides = "nobody";
+    assert_int_equal(net_set_limits(net.net, &others), ERR_USAGE); /* Nothing has changed. */
+    client_expect_closed(&net, client_connect(&net));
+    close(one);
+    close(two);
+    close(three);
+    fixture_down(&net);
+}
+
+TEST(who_comes_too_fast_waits)
+{
+    struct clock_manual time_now;
+    int clients[6];
+    fixture_init(&net);
+    clock_manual_init(&time_now, 1000000);
+    net.config.clock = &time_now.clock;
+    net.config.limits.max_connections_per_second = 2;
+    fixture_up(&net, false);
+    for (unsigned i = 0; i < 6; i++)
+        clients[i] = client_connect(&net);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 2);
+    assert_int_equal(traced("more than 2 connections a second, the limit: others wait"), 1);
+    clock_manual_advance_ms(&time_now, 499);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 2);
+    clock_manual_advance_ms(&time_now, 1);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 3);
+    clock_manual_advance_ms(&time_now, 500);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 4);
+
+    struct net_limits others = { INT32_MAX, INT32_MAX, 0, "" }; /* Nobody any more. */
+    assert_int_equal(net_set_limits(net.net, &others), 0);
+    for (unsigned i = 0; i < 5; i++) {
+        clock_manual_advance_ms(&time_now, 1000);
+        fixture_settle(&net);
+    }
+    assert_int_equal(fixture_stats(&net).connections_open, 4);
+    others.max_connections_per_second = INT32_MAX;
+    assert_int_equal(net_set_limits(net.net, &others), 0);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 6);
+    for (unsigned i = 0; i < 6; i++)
+        close(clients[i]);
+    fixture_down(&net);
+}
+
 TEST(above_the_total_limit_clients_wait_until_another_leaves)
 {
     fixture_init(&net);
-    net.config.max_connections = 2;
+    net.config.limits.max_connections = 2;
     net.config.loop_count = 2;
     fixture_up(&net, true);
     int one = client_connect(&net), two = client_connect(&net), three = client_connect(&net);

@@ -339,7 +339,7 @@ TEST(producers_expire_on_the_pool_until_there_are_none)
 {
     struct partition_fixture fixture;
     fixture_open(&fixture);
-    fixture.owner.producer_expiration_ms = 1000;
+    atomic_store(&fixture.owner.producer_expiration_ms, 1000);
     fixture_serve(&fixture);
     assert_false(partition_expire_soon(fixture.partition)); /* Nobody is there to expire. */
     replicate(&fixture, 7, NULL);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setting_rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "address_limits.h"
+#include "error.h"
+
+#define LEAST_KEY_BYTES 1048576 /* Of one thread of compaction. */
+#define MOST_THREADS    1024
+
+static const char *rule_of_rate(const char *value)
+{
+    return strtod(value, NULL) > 0 ? NULL : "must be above 0";
+}
+
+static const char *rule_of_load(const char *value)
+{
+    double load = strtod(value, NULL);
+    return load > 0 && load <= 1 ? NULL : "must be above 0 and at most 1";
+}
+
+static const char *rule_of_memory_for_keys(const char *value)
+{
+    return strtoll(value, NULL, 10) >= LEAST_KEY_BYTES ? NULL : "must be at least 1048576";
+}
+
+static const char *rule_of_threads(const char *value)
+{
+    return strtoll(value, NULL, 10) <= MOST_THREADS ? NULL : "must be at most 1024";
+}
+
+/* Kafka's too; without it nothing at all would be kept. */
+static const char *rule_of_retention(const char *value)
+{
+    return strtoll(value, NULL, 10) != 0 ? NULL : "cannot be 0; -1 means no limit";
+}
+
+static const struct {
+    const char *name;
+    const char *(*rule)(const char *value); /* What is wrong; NULL: nothing. */
+} rules[] = {
+    { "log.cleaner.io.max.bytes.per.second", rule_of_rate },
+    { "log.cleaner.io.buffer.load.factor", rule_of_load },
+    { "log.cleaner.dedupe.buffer.size", rule_of_memory_for_keys },
+    { "log.cleaner.threads", rule_of_threads },
+    { "log.retention.ms", rule_of_retention },
+    { "log.retention.minutes", rule_of_retention },
+    { "log.retention.hours", rule_of_retention },
+};
+
+static int check_address_limits(const struct setting *setting, const char *value, char *why,
+                                size_t why_size)
+{
+    char problem[192];
+    struct address_limits limits;
+    int err = address_limits_open(&limits, value, problem, sizeof problem);
+    if (err == 0) address_limits_close(&limits);
+    if (err == ERR_USAGE) snprintf(why, why_size, "%s %s", setting->name, problem);
+    return err;
+}
+
+int setting_rules_check(const struct setting *setting, const char *value, char *why,
+                        size_t why_size)
+{
+    if (strcmp(setting->name, "max.connections.per.ip.overrides") == 0)
+        return check_address_limits(setting, value, why, why_size);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (strcmp(rules[i].name, setting->name) != 0) continue;
+        const char *problem = rules[i].rule(value);
+        if (problem == NULL) return 0;
+        snprintf(why, why_size, "%s %s", setting->name, problem);
+        return ERR_USAGE;
+    }
+    return 0;
+}

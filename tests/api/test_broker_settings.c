@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+/* That a broker's settings do what they say. `Setting:` above a test names those that it fails without;
+ * scripts/check-settings.sh compares them with what the program honours. */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "broker_inside.h"
+#include "config_calls.h"
+
+/* What should not come is given so long. */
+#define A_MOMENT_MS 150
+
+static void open_with(struct test_broker *broker, const char *setting)
+{
+    const char *settings[] = { setting, NULL };
+    test_broker_open(broker, settings);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- who and where ---- */
+
+static struct metadata_response metadata(struct test_client *client)
+{
+    struct metadata_request request = metadata_request_empty();
+    struct metadata_response response;
+    request.topics.count = 0;
+    client_call(client, METADATA, METADATA_NEWEST, &request, &response);
+    assert_int_equal(response.brokers.count, 1);
+    return response;
+}
+
+/* Setting: node.id, broker.rack */
+TEST(clients_are_told_who_a_broker_is_and_where_it_stands)
+{
+    static const char *const settings[] = { "node.id=7", "broker.rack=r-2", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct metadata_response told = metadata(client);
+    assert_int_equal(told.brokers.items[0].node_id, 7);
+    assert_true(str_equals_text(told.brokers.items[0].rack, "r-2"));
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: broker.id */
+TEST(broker_id_names_a_broker_too)
+{
+    struct test_broker broker;
+    open_with(&broker, "broker.id=4");
+    struct test_client *client = client_open(broker.port);
+    assert_int_equal(metadata(client).brokers.items[0].node_id, 4);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: listeners, advertised.listeners, listener.security.protocol.map, controller.listener.names */
+TEST(clients_are_told_the_address_of_the_listener_they_came_in_on)
+{
+    static const char *const settings[] = {
+        "listener.security.protocol.map=IN:PLAINTEXT,OUT:PLAINTEXT,CONTROL:PLAINTEXT",
+        "advertised.listeners=IN://inside.example:1,OUT://outside.example:2",
+        "controller.listener.names=CONTROL", NULL
+    };
+    struct test_broker broker;
+    char listeners[128];
+    test_broker_prepare(&broker, settings);
+    uint16_t other = (uint16_t)(broker.port + 1);
+    snprintf(listeners, sizeof listeners,
+             "listeners=IN://127.0.0.1:%d,OUT://127.0.0.1:%d,CONTROL://127.0.0.1:%d", broker.port,
+             other, broker.port + 2);
+    broker.settings[3] = listeners;
+    test_broker_start(&broker);
+    struct test_client *inside = client_open(broker.port), *outside = client_open(other);
+    struct metadata_response told = metadata(inside);
+    assert_true(str_equals_text(told.brokers.items[0].host, "inside.example"));
+    assert_int_equal(told.brokers.items[0].port, 1);
+    told = metadata(outside);
+    assert_true(str_equals_text(told.brokers.items[0].host, "outside.example"));
+    assert_int_equal(told.brokers.items[0].port, 2);
+    struct socket_facts facts;
+    broker.port = (uint16_t)(broker.port + 2);
+    if (broker_socket(&broker, 0, &facts)) fail_msg("the listener for controllers is open");
+    client_close(inside);
+    client_close(outside);
+    test_broker_stop(&broker);
+}
+
+/* ---- connections ---- */
+
+static bool is_answered_within(struct test_client *client, int64_t ms)
+{
+    struct pollfd answer = { .fd = client->fd, .events = POLLIN };
+    return poll(&answer, 1, (int)ms) == 1;
+}
+
+static void ask(struct test_client *client)
+{
+    struct metadata_request request = metadata_request_empty();
+    client_send(client, METADATA, METADATA_NEWEST, &request);
+}
+
+static void hear(struct test_client *client)
+{
+    struct metadata_response response;
+    client_receive(client, METADATA, METADATA_NEWEST, &response);
+}
+
+static void assert_served(struct test_client *client)
+{
+    ask(client);
+    hear(client);
+}
+
+/* Setting: connections.max.idle.ms */
+TEST(a_connection_without_requests_is_closed)
+{
+    struct test_broker broker;
+    open_with(&broker, "connections.max.idle.ms=100");
+    struct test_client *client = client_open(broker.port);
+    int64_t begin = now_ms();
+    assert_served(client);
+    assert_broker_closes(client);
+    assert_true(now_ms() - begin >= 100);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: max.connections */
+TEST(connections_above_the_limit_wait)
+{
+    struct test_broker broker;
+    open_with(&broker, "max.connections=1");
+    /* The connection by which it was seen to answer may still be open. */
+    struct test_client *first = client_open(broker.port);
+    assert_served(first);
+    struct test_client *second = client_open(broker.port);
+    ask(second);
+    assert_false(is_answered_within(second, A_MOMENT_MS));
+    client_close(first);
+    hear(second);
+    client_close(second);
+    test_broker_stop(&broker);
+}
+
+/* Setting: max.connections.per.ip, max.connections.per.ip.overrides */
+TEST(connections_from_one_address_are_counted)
+{
+    static const char *const settings[] = { "max.connections.per.ip=1",
+                                            "max.connections.per.ip.overrides=10.0.0.1:5", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *first = client_open(broker.port);
+    AWAIT(config_describe(first, BROKER, THIS_BROKER).error_code == 0);
+    struct test_client *second = client_open(broker.port);
+    assert_broker_closes(second);
+    client_close(second);
+    const char *name = "max.connections.per.ip.overrides";
+    assert_int_equal(config_change(first, BROKER, ALL_BROKERS, name, SET, "127.0.0.1:2"), 0);
+    second = client_open(broker.port);
+    assert_served(second);
+    struct test_client *third = client_open(broker.port);
+    assert_broker_closes(third);
+    client_close(third);
+    assert_int_equal(config_change(first, BROKER, ALL_BROKERS, name, SET, "localhost:2"), 42);
+    assert_int_equal(config_change(first, BROKER, ALL_BROKERS, name, DELETE, NULL), 0);
+    client_close(second);
+    client_close(first);
+    test_broker_stop(&broker);
+}
+
+/* Setting: max.connections.per.ip.overrides */
+TEST(an_address_may_have_a_limit_of_its_own_from_the_start)
+{
+    static const char *const settings[] = { "max.connections.per.ip=0",
+                                            "max.connections.per.ip.overrides=127.0.0.1:3", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    assert_served(client);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: max.connection.creation.rate */
+TEST(connections_that_come_too_fast_wait)
+{
+    struct test_broker broker;
+    struct test_client *clients[7];
+    open_with(&broker, "max.connection.creation.rate=5");
+    int64_t begin = now_ms();
+    for (int i = 0; i < 7; i++) {
+        clients[i] = client_open(broker.port);
+        assert_served(clients[i]);
+    }
+    assert_true(now_ms() - begin >= 200); /* Five at once, one each 200 ms. */
+    const char *name = "max.connection.creation.rate";
+    assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "0"), 0);
+    struct test_client *late = client_open(broker.port);
+    ask(late);
+    assert_false(is_answered_within(late, A_MOMENT_MS));
+    assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "1000"), 0);
+    hear(late);
+    client_close(late);
+    for (int i = 0; i < 7; i++)
+        client_close(clients[i]);
+    test_broker_stop(&broker);
+}
+
+/* Whatever is asked for, no more than there are descriptors for. */
+TEST(a_limit_of_connections_does_not_outgrow_the_descriptors)
+{
+    struct test_broker broker;
+    test_broker_prepare(&broker, NULL);
+    broker.descriptor_limit = 64;
+    test_broker_start(&broker);
+    struct test_client *clients[64];
+    clients[0] = client_open(broker.port);
+    assert_int_equal(
+        config_change(clients[0], BROKER, ALL_BROKERS, "max.connections", SET, "1000000"), 0);
+    int open = 1;
+    for (bool is_served = true; is_served && open < 64; open++) {
+        clients[open] = client_open(broker.port);
+        ask(clients[open]);
+        is_served = is_answered_within(clients[open], 1000);
+    }
+    assert_true(broker_has_said(&broker, "connections are open, the limit: others wait"));
+    for (int i = 0; i < open; i++)
+        client_close(clients[i]);
+    test_broker_stop(&broker);
+}
+
+/* Setting: socket.send.buffer.bytes, socket.receive.buffer.bytes, socket.listen.backlog.size */
+TEST(sockets_have_what_the_operator_says)
+{
+    static const char *const settings[] = { "socket.send.buffer.bytes=50000",
+                                            "socket.receive.buffer.bytes=40000",
+                                            "socket.listen.backlog.size=17", NULL };
+    struct test_broker broker;
+    struct socket_facts facts;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    assert_served(client);
+    if (broker_socket(&broker, 0, &facts)) {
+        assert_int_equal(facts.backlog, 17);
+        assert_true(broker_socket(&broker, local_port(client->fd), &facts));
+        assert_int_equal(facts.send_buffer, 2 * 50000);
+        assert_int_equal(facts.receive_buffer, 2 * 40000);
+    }
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* ---- requests ---- */
+
+static struct records batch_of(struct test_client *client, int32_t bytes)
+{
+    return batch_build(&client->arena, (struct batch){ .value_bytes = bytes });
+}
+
+/* Setting: socket.request.max.bytes */
+TEST(a_request_that_is_too_long_closes_its_connection)
+{
+    struct test_broker broker;
+    open_with(&broker, "socket.request.max.bytes=5000");
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    produce(client, topic, 0, batch_of(client, 4000));
+    struct produce_request request = produce_request(client, topic, 0, batch_of(client, 6000));
+    client_send(client, PRODUCE, PRODUCE_NEWEST, &request);
+    assert_broker_closes(client);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: queued.max.request.bytes */
+TEST(a_request_waits_while_others_have_the_memory)
+{
+    struct test_broker broker;
+    open_with(&broker, "queued.max.request.bytes=1048576");
+    struct test_client *first = client_open(broker.port), *second = client_open(broker.port);
+    struct topic topic = topic_new(second, 1);
+    static const uint8_t half[] = { 0, 0x0d, 0, 0, 0, 18 }; /* 851,968 bytes, and the first two. */
+    client_send_bytes(first, half, sizeof half);
+    assert_served(second); /* Small ones go on. */
+    struct produce_request request = produce_request(second, topic, 0, batch_of(second, 500000));
+    client_send(second, PRODUCE, PRODUCE_NEWEST, &request);
+    assert_false(is_answered_within(second, A_MOMENT_MS));
+    client_close(first);
+    struct produce_response response;
+    client_receive(second, PRODUCE, PRODUCE_NEWEST, &response);
+    client_close(second);
+    test_broker_stop(&broker);
+}
+
+/* Setting: fetch.max.bytes */
+TEST(a_fetch_gets_no_more_than_the_broker_allows)
+{
+    struct test_broker broker;
+    open_with(&broker, "fetch.max.bytes=3000");
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    for (int i = 0; i < 5; i++)
+        produce(client, topic, 0, batch_of(client, 1000));
+    assert_int_equal(records_batch_count(fetch(client, topic, 0, 0).records), 2);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: max.request.partition.size.limit */
+TEST(an_answer_tells_of_no_more_partitions_than_the_broker_allows)
+{
+    struct test_broker broker;
+    open_with(&broker, "max.request.partition.size.limit=3");
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 5);
+    struct describe_topic_partitions_request request = describe_topic_partitions_request_empty();
+    struct describe_topic_partitions_response response;
+    make_array(client, &describe_topic_partitions_request_topic_shape, 1, &request.topics);
+    request.topics.items[0].name = topic.name;
+    client_call(client, DESCRIBE_TOPIC_PARTITIONS, 0, &request, &response);
+    assert_int_equal(response.topics.items[0].partitions.count, 3);
+    assert_int_equal(response.next_cursor->partition_index, 3);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* ---- threads ---- */
+
+/* Setting: num.io.threads, num.network.threads, log.cleaner.threads, log.cleaner.enable */
+TEST(there_are_as_many_threads_as_the_operator_says)
+{
+    static const char *const settings[] = { "num.io.threads=5", "num.network.threads=3",
+                                            "log.cleaner.threads=4", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    assert_int_equal(broker_threads(&broker, "disk-"), 5);
+    assert_int_equal(broker_threads(&broker, "loop-"), 3);
+    assert_int_equal(broker_threads(&broker, "cleaner-"), 4);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.io.threads", SET, "2"), 0);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "6"),
+                     0);
+    AWAIT(broker_threads(&broker, "disk-") == 2);
+    AWAIT(broker_threads(&broker, "cleaner-") == 6);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.io.threads", DELETE, NULL), 0);
+    AWAIT(broker_threads(&broker, "disk-") == 5);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "1025"),
+                     42);
+    client_close(client);
+    test_broker_stop(&broker);
+    broker.settings[0] = "log.cleaner.enable=false";
+    test_broker_start(&broker);
+    assert_int_equal(broker_threads(&broker, "cleaner-"), 0);
+    test_broker_stop(&broker);
+}
+
+/* ---- housekeeping ---- */
+
+static struct topic topic_with_some(struct test_client *client)
+{
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 5);
+    return topic;
+}
+
+/* Setting: log.flush.offset.checkpoint.interval.ms */
+TEST(it_is_noted_in_time_how_far_logs_are_on_disk)
+{
+    static const char *const settings[] = { "log.flush.offset.checkpoint.interval.ms=20",
+                                            "sluice.flush.interval.ms=5", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_with_some(client);
+    /* What one round finds out the next one writes. */
+    AWAIT((produce_some(client, topic, 0, 1),
+           broker_checkpoint(&broker, "recovery-point-offset-checkpoint", topic.name.data, 0) > 0));
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+#define DEFAULT_FLUSH_MS      1000
+#define DEFAULT_WATERMARKS_MS 5000
+
+/* Setting: sluice.flush.interval.ms, replica.high.watermark.checkpoint.interval.ms */
+TEST(what_the_operator_puts_off_is_put_off)
+{
+    static const char *const settings[] = { "sluice.flush.interval.ms=600000",
+                                            "replica.high.watermark.checkpoint.interval.ms=600000",
+                                            "log.preallocate=true", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_with_some(client);
+    poll(NULL, 0, DEFAULT_WATERMARKS_MS + DEFAULT_FLUSH_MS / 2);
+    assert_int_equal(
+        broker_checkpoint(&broker, "replication-offset-checkpoint", topic.name.data, 0), -1);
+    /* The space of a segment is taken by its first sync. */
+    assert_true(broker_file_disk_bytes(&broker, "%.*s-0/00000000000000000000.log",
+                                       topic.name.length, topic.name.data) < 1 << 20);
+    client_close(client);
+    test_broker_stop(&broker);
+    assert_int_equal(
+        broker_checkpoint(&broker, "replication-offset-checkpoint", topic.name.data, 0), 5);
+}
+
+/* Setting: producer.id.expiration.ms, producer.id.expiration.check.interval.ms */
+TEST(a_producer_that_is_silent_is_forgotten)
+{
+    static const char *const settings[] = { "producer.id.expiration.check.interval.ms=20", NULL };
+    static const char *const names[] = { "producer.id.expiration.ms", "5" };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    for (int round = 0; round < 2; round++) {
+        struct test_client *client = client_open(broker.port);
+        struct topic topic = topic_new(client, 1);
+        int64_t id = producer_id_new(client);
+        struct batch batch = { .is_idempotent = true, .producer_id = id };
+        produce(client, topic, 0, batch_build(&client->arena, batch));
+        struct describe_producers_request request = describe_producers_request_empty();
+        make_array(client, &describe_producers_request_topic_shape, 1, &request.topics);
+        request.topics.items[0].name = topic.name;
+        make_array_of_one(client, &request.topics.items[0].partition_indexes, 0);
+        struct describe_producers_response response;
+        client_call(client, DESCRIBE_PRODUCERS, 0, &request, &response);
+        if (round == 0) { /* Changed while it runs; then said at the start. */
+            assert_int_equal(response.topics.items[0].partitions.items[0].active_producers.count,
+                             1);
+            assert_int_equal(config_change(client, BROKER, THIS_BROKER, names[0], SET, names[1]),
+                             0);
+        }
+        do {
+            client_call(client, DESCRIBE_PRODUCERS, 0, &request, &response);
+        } while (response.topics.items[0].partitions.items[0].active_producers.count > 0);
+        assert_int_equal(config_change(client, BROKER, THIS_BROKER, names[0], DELETE, NULL), 0);
+        client_close(client);
+        test_broker_stop(&broker);
+        if (round == 1) break;
+        broker.settings[1] = "producer.id.expiration.ms=5";
+        test_broker_start(&broker);
+    }
+}
+
+/* Setting: metadata.log.max.record.bytes.between.snapshots */
+TEST(the_metadata_is_written_as_a_snapshot_after_so_much)
+{
+    static const char *const settings[] = { "metadata.log.max.record.bytes.between.snapshots=1000",
+                                            NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    for (int i = 0; i < 30; i++)
+        topic_new(client, 1);
+    AWAIT(broker_files_like(&broker, "__sluice_metadata-0", ".snapshot") > 0);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* ---- what topics get ---- */
+
+/* Each with a value that is not the default, and how a topic is told of it. Of several for one setting the
+ * finest unit counts, so those come by themselves.
+ *
+ * Setting: compression.gzip.level, compression.lz4.level, compression.type, compression.zstd.level,
+ * log.cleaner.delete.retention.ms, log.cleaner.max.compaction.lag.ms, log.cleaner.min.cleanable.ratio,
+ * log.cleaner.min.compaction.lag.ms, log.cleanup.policy, log.flush.interval.messages,
+ * log.flush.interval.ms, log.index.interval.bytes, log.index.size.max.bytes,
+ * log.message.timestamp.after.max.ms, log.message.timestamp.before.max.ms, log.message.timestamp.type,
+ * log.preallocate, log.retention.bytes, log.retention.ms, log.roll.jitter.ms, log.roll.ms,
+ * log.segment.bytes, log.segment.delete.delay.ms, max.decompressed.message.bytes, message.max.bytes,
+ * min.insync.replicas */
+TEST(topics_get_what_the_operator_says)
+{
+    static const struct {
+        const char *said, *setting, *value;
+    } defaults[] = {
+        { "compression.gzip.level=5", "compression.gzip.level", "5" },
+        { "compression.lz4.level=3", "compression.lz4.level", "3" },
+        { "compression.type=lz4", "compression.type", "lz4" },
+        { "compression.zstd.level=7", "compression.zstd.level", "7" },
+        { "log.cleaner.delete.retention.ms=11", "delete.retention.ms", "11" },
+        { "log.cleaner.max.compaction.lag.ms=8000", "max.compaction.lag.ms", "8000" },
+        { "log.cleaner.min.cleanable.ratio=0.25", "min.cleanable.dirty.ratio", "0.25" },
+        { "log.cleaner.min.compaction.lag.ms=12", "min.compaction.lag.ms", "12" },
+        { "log.cleanup.policy=compact", "cleanup.policy", "compact" },
+        { "log.flush.interval.messages=13", "flush.messages", "13" },
+        { "log.flush.interval.ms=14", "flush.ms", "14" },
+        { "log.index.interval.bytes=15", "index.interval.bytes", "15" },
+        { "log.index.size.max.bytes=1600", "segment.index.bytes", "1600" },
+        { "log.message.timestamp.after.max.ms=17", "message.timestamp.after.max.ms", "17" },
+        { "log.message.timestamp.before.max.ms=18", "message.timestamp.before.max.ms", "18" },
+        { "log.message.timestamp.type=LogAppendTime", "message.timestamp.type", "LogAppendTime" },
+        { "log.preallocate=true", "preallocate", "true" },
+        { "log.retention.bytes=19", "retention.bytes", "19" },
+        { "log.retention.ms=20", "retention.ms", "20" },
+        { "log.roll.jitter.ms=21", "segment.jitter.ms", "21" },
+        { "log.roll.ms=2200", "segment.ms", "2200" },
+        { "log.segment.bytes=2300000", "segment.bytes", "2300000" },
+        { "log.segment.delete.delay.ms=24", "file.delete.delay.ms", "24" },
+        { "max.decompressed.message.bytes=25000", "max.decompressed.message.bytes", "25000" },
+        { "message.max.bytes=26000", "max.message.bytes", "26000" },
+        { "min.insync.replicas=2", "min.insync.replicas", "2" },
+    };
+    enum { COUNT = sizeof defaults / sizeof defaults[0] };
+    const char *settings[COUNT + 1] = { NULL };
+    struct test_broker broker;
+    for (int i = 0; i < COUNT; i++)
+        settings[i] = defaults[i].said;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    struct describe_configs_response_result told = config_describe(client, TOPIC, topic.name);
+    for (int i = 0; i < COUNT; i++) {
+        const struct describe_configs_response_config *config = config_find(&told,
+                                                                            defaults[i].setting);
+        char said[128];
+        snprintf(said, sizeof said, "%.*s=%.*s", config->synonyms.items[0].name.length,
+                 config->synonyms.items[0].name.data, config->value.length, config->value.data);
+        assert_string_equal(said, defaults[i].said);
+        assert_int_equal(config->config_source, FROM_OPERATOR);
+    }
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: log.retention.minutes, log.roll.hours, log.roll.jitter.hours, log.flush.scheduler.interval.ms,
+ * log.retention.hours */
+TEST(topics_get_what_is_said_in_larger_units)
+{
+    static const char *const settings[] = { "log.retention.minutes=3", "log.roll.hours=2",
+                                            "log.roll.jitter.hours=1",
+                                            "log.flush.scheduler.interval.ms=77", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 1);
+    config_await(client, TOPIC, topic.name, "retention.ms", "180000", FROM_DEFAULT);
+    config_await(client, TOPIC, topic.name, "segment.ms", "7200000", FROM_DEFAULT);
+    config_await(client, TOPIC, topic.name, "segment.jitter.ms", "3600000", FROM_DEFAULT);
+    config_await(client, TOPIC, topic.name, "flush.ms", "77", FROM_DEFAULT);
+    client_close(client);
+    test_broker_stop(&broker);
+    broker.settings[0] = "log.retention.hours=5";
+    test_broker_start(&broker);
+    client = client_open(broker.port);
+    config_await(client, TOPIC, topic.name, "retention.ms", "18000000", FROM_DEFAULT);
+    client_close(client);
+    test_broker_stop(&broker);
+}
