@@ -56,17 +56,16 @@ struct fuzz_broker {
     bool is_closing; /* Jobs run on a thread, since closing waits for them. */
 };
 
-/* So often: on the slowest machine the quorum has answered then. */
-#define FUZZ_WAITS_MAX 20000
-
 /* Opens and waits until it is ready. What cannot be opened ends the program. */
 void fuzz_broker_open(struct fuzz_broker *broker, const struct fuzz_broker_options *options);
 
 /* A turn of each loop, and of jobs what waits, unless they are held. True: a job ran. */
 bool fuzz_broker_turn(struct fuzz_broker *broker);
 
-/* Sleeps until a loop has something to do, a millisecond at most. */
-void fuzz_broker_wait(struct fuzz_broker *broker);
+/* Sleeps until a loop has something to do, a millisecond at most. Ends the program with `what` if that has
+ * gone on since `since_us` of the machine's clock for longer than any machine takes. */
+void fuzz_broker_wait(struct fuzz_broker *broker, int64_t since_us, const char *what);
+int64_t fuzz_now_us(void);
 
 /* Calls that are open, and what they began and nobody waits for. */
 unsigned fuzz_broker_open_calls(const struct fuzz_broker *broker);
