@@ -14,6 +14,7 @@
 #include "trace.h"
 
 #define INTERNAL_PREFIX "__sluice"
+#define KAFKAS_METADATA "__cluster_metadata"
 
 static int refuse(struct meta_create_topic *wanted, int err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -71,6 +72,9 @@ static int check_name(const struct controller *controller, struct meta_create_to
     if (is_internal(wanted->name))
         return refuse(wanted, ERR_INVALID_TOPIC,
                       "Names that begin with " INTERNAL_PREFIX " are kept for Sluice itself.");
+    if (str_equals_text(wanted->name, KAFKAS_METADATA))
+        return refuse(wanted, ERR_INVALID_REQUEST,
+                      KAFKAS_METADATA " is where Kafka keeps what its cluster agreed on.");
     if (meta_state_topic(controller->state, wanted->name) != NULL)
         return refuse(wanted, ERR_TOPIC_ALREADY_EXISTS, "Topic '%s' exists already.",
                       trace_escape(shown, sizeof shown, wanted->name));

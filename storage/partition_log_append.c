@@ -273,7 +273,8 @@ static bool is_acceptable(struct run *run, struct log_append *append)
     if (append->is_repeat) {
         append->base_offset = verdict.base_offset;
         append->last_offset = verdict.last_offset;
-        append->append_time_ms = log->settings.log_append_time ? verdict.timestamp : -1;
+        append->append_time_ms =
+            verdict.timestamp; /* As Kafka, whatever the topic's kind of time. */
     }
     if (append->err != 0 || append->is_repeat) return false;
     if (data_dir_has_room(log->dir, (int64_t)append->batch.size)) return true;

@@ -150,12 +150,19 @@ static bool refuse(struct batch_verdict *verdict, int err, const char *why)
     return false;
 }
 
+static bool refuse_request(struct batch_verdict *verdict, int err, const char *why)
+{
+    verdict->is_of_request = true;
+    return refuse(verdict, err, why);
+}
+
 /* Exactly one whole batch of magic 2. The codes are Kafka's, except for bytes behind the batch
  * (which Kafka drops in silence) and impossible lengths (docs/compatibility.md). */
 static bool validate_envelope(const uint8_t *data, size_t size, struct record_batch *batch,
                               struct batch_verdict *verdict)
 {
-    if (size < MAGIC_END) return refuse(verdict, ERR_INVALID_RECORD, "there is no whole batch");
+    if (size < MAGIC_END)
+        return refuse_request(verdict, ERR_INVALID_RECORD, "there is no whole batch");
     int32_t length = load_i32(data + AT_LENGTH);
     int8_t magic = (int8_t)data[AT_MAGIC];
     if (length < OLD_LENGTH_MIN || length > LENGTH_MAX)
@@ -163,16 +170,17 @@ static bool validate_envelope(const uint8_t *data, size_t size, struct record_ba
     if (magic < 0 || magic > MAGIC)
         return refuse(verdict, ERR_CORRUPT_MESSAGE, "the batch has an unknown format");
     if ((size_t)length + RECORD_BATCH_OVERHEAD > size)
-        return refuse(verdict, ERR_INVALID_RECORD, "there is no whole batch");
+        return refuse_request(verdict, ERR_INVALID_RECORD, "there is no whole batch");
     if (magic < MAGIC)
-        return refuse(verdict, ERR_INVALID_RECORD, "the batch has an old format, only 2 is taken");
+        return refuse_request(verdict, ERR_INVALID_RECORD,
+                              "the batch has an old format, only 2 is taken");
     if (record_batch_read_header(batch, data, size) != 0)
         return refuse(verdict, ERR_CORRUPT_MESSAGE, "the batch is shorter than its header");
     if (batch->size == size) return true;
     struct record_batch second;
     size_t rest = size - batch->size;
     if (record_batch_read_header(&second, data + batch->size, rest) == 0 && second.size <= rest)
-        return refuse(verdict, ERR_INVALID_RECORD, "there is more than one batch");
+        return refuse_request(verdict, ERR_INVALID_RECORD, "there is more than one batch");
     return refuse(verdict, ERR_CORRUPT_MESSAGE, "bytes follow the batch");
 }
 
@@ -197,8 +205,8 @@ static bool validate_header(const struct record_batch *batch, const struct batch
         return refuse(verdict, ERR_UNSUPPORTED_COMPRESSION_TYPE, "nobody knows that codec");
     /* KIP-110: clients that old cannot know zstd. */
     if (codec == CODEC_ZSTD && rules->produce_version < ZSTD_PRODUCE_VERSION)
-        return refuse(verdict, ERR_UNSUPPORTED_COMPRESSION_TYPE,
-                      "zstd needs version 7 of Produce or later");
+        return refuse_request(verdict, ERR_UNSUPPORTED_COMPRESSION_TYPE,
+                              "zstd needs version 7 of Produce or later");
     return true;
 }
 

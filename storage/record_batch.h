@@ -133,6 +133,8 @@ struct batch_verdict {
     /* The real one, found by walking; the stored one if records are trusted. */
     int64_t max_timestamp;
     bool is_too_long_decompressed; /* Refused for max_decompressed_bytes, nothing else. */
+    bool
+        is_of_request; /* No produce may hold this, whatever the log: Kafka does not ask the log. */
     /* The header must be corrected with record_batch_set_max_timestamp(): it says another time, or
      * LogAppendTime where the topic has CreateTime. Never with LogAppendTime, where the log writes
      * both. */

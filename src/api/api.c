@@ -186,9 +186,13 @@ bool api_broker_is_live(const struct call *call, int32_t broker)
     return known != NULL && !known->fenced && api_endpoint(call, known) != NULL;
 }
 
-bool api_topic_is_internal(const char *topic)
+bool api_topic_is_internal(struct str topic)
 {
-    return strcmp(topic, "__consumer_offsets") == 0 || strcmp(topic, "__transaction_state") == 0;
+    static const char *const internal[] = { "__consumer_offsets", "__transaction_state",
+                                            "__share_group_state" };
+    for (size_t i = 0; i < sizeof internal / sizeof internal[0]; i++)
+        if (str_equals_text(topic, internal[i])) return true;
+    return false;
 }
 
 unsigned api_leader_endpoint(const struct call *call, int32_t leader,

@@ -45,7 +45,8 @@ struct api_partition {
     struct partition *partition; /* With a reference. */
     struct append *first, **end; /* Appends put off to the end of the burst. */
     struct list burst;           /* The loop's, while there are any. */
-    uint64_t last_fetch;         /* Which named it. */
+    uint64_t last_fetch;         /* Which named it … */
+    struct fetch_part *named;    /* … and where; not to be followed once that has ended. */
 };
 
 /* What belongs to one loop; its thread only. */
@@ -124,8 +125,8 @@ const struct meta_endpoint *api_endpoint(const struct call *call, const struct m
 /* Registered, not fenced, and to be reached by the call's client. */
 bool api_broker_is_live(const struct call *call, int32_t broker);
 
-/* A topic that belongs to the broker itself, as clients are told. */
-bool api_topic_is_internal(const char *topic);
+/* A name for a topic of the broker's own, as clients are told even before there is one. */
+bool api_topic_is_internal(struct str topic);
 
 /* What a principal may do where nothing is forbidden: bit n is operation n of Kafka's AclOperation. */
 enum {

@@ -76,7 +76,7 @@ static int find_partition(struct api_loop *loop, struct str topic_name, int32_t 
     const struct meta_topic *topic = meta_view_topic(loop->view, topic_name);
     int err = api_find_named(loop, topic, index, known);
     bool exists = err != ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    return exists && api_topic_is_internal(topic->name) ? ERR_INVALID_TOPIC : err;
+    return exists && api_topic_is_internal(str_from(topic->name)) ? ERR_INVALID_TOPIC : err;
 }
 
 static void start_part(struct trim_part *part, struct str topic,

@@ -53,6 +53,29 @@ static void deleted(struct meta_request *request)
     reply(LIST_OWNER(request, struct delete_call, request), request->err);
 }
 
+static int note_topic(struct repeats *repeats, const struct meta_view *view,
+                      const struct meta_delete_topic *wanted, struct repeat *note)
+{
+    const struct meta_topic *topic = str_is_null(wanted->name)
+                                         ? NULL
+                                         : meta_view_topic(view, wanted->name);
+    if (topic != NULL) return repeats_note(repeats, &topic->id, sizeof topic->id, note);
+    if (str_is_null(wanted->name))
+        return repeats_note(repeats, &wanted->id, sizeof wanted->id, note);
+    return repeats_note(repeats, wanted->name.data, (size_t)wanted->name.length, note);
+}
+
+/* The first place that names a topic and a later one: if one has its name and the other its id, Kafka
+ * answers with both. */
+static void join(struct meta_delete_topic *first, const struct meta_delete_topic *later)
+{
+    if (str_is_null(first->name) == str_is_null(later->name)) return;
+    if (str_is_null(first->name))
+        first->name = later->name;
+    else
+        first->id = later->id;
+}
+
 /* A topic is named by name or by id, never by both, and once. What is not is refused before the quorum
  * hears of it: `refused` is what is answered at once. */
 static int sort_out(struct call *call, struct delete_call *delete)
@@ -64,13 +87,10 @@ static int sort_out(struct call *call, struct delete_call *delete)
     delete->refused = arena_calloc(&call->arena, count + 1u, sizeof *delete->refused);
     int err = notes == NULL || delete->refused == NULL ? ERR_NO_MEMORY : 0;
     repeats_init(&repeats);
-    for (unsigned i = 0; err == 0 && i < count; i++) {
-        struct str name = topics[i].name;
-        if (str_is_null(name))
-            err = repeats_note(&repeats, &topics[i].id, sizeof topics[i].id, &notes[i]);
-        else
-            err = repeats_note(&repeats, name.data, (size_t)name.length, &notes[i]);
-    }
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        err = note_topic(&repeats, call_loop(call)->view, &topics[i], &notes[i]);
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        if (!notes[i].is_first) join(&topics[notes[i].first - notes], &topics[i]);
     for (unsigned i = 0; err == 0 && i < count; i++) {
         bool is_named_once = str_is_null(topics[i].name) != uuid_is_zero(&topics[i].id);
         if (is_named_once && !notes[i].is_repeated)

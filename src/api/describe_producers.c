@@ -79,17 +79,19 @@ static void part_done(struct partition_producers *producers)
     one_less(LIST_OWNER(producers, struct producers_part, producers)->call);
 }
 
-static void start_part(struct producers_part *part, const struct meta_topic *topic, int32_t index)
+static void start_part(struct producers_part *part, struct str name, const struct meta_topic *topic,
+                       int32_t index)
 {
     struct api_partition *known = NULL;
     part->answer->partition_index = index;
     part->answer->error_message = STR_NULL;
-    /* Kafka says more than the code where the topic is not there, and only then. */
-    if (topic == NULL)
-        part->answer->error_message = str_from(error_text(ERR_UNKNOWN_TOPIC_OR_PARTITION));
     part->producers.left = &part->call->left;
     part->producers.done = part_done;
-    part->producers.err = api_find_named(part->call->loop, topic, index, &known);
+    part->producers.err = topic != NULL || topic_name_is_legal(name)
+                              ? api_find_named(part->call->loop, topic, index, &known)
+                              : ERR_INVALID_TOPIC;
+    /* Kafka says more than the code where the topic is not there, and only then. */
+    if (topic == NULL) part->answer->error_message = str_from(error_text(part->producers.err));
     if (part->producers.err != 0) return;
     atomic_fetch_add(&part->call->open_count, 1);
     partition_list_producers(known->partition, &part->producers);
@@ -130,7 +132,7 @@ void handle_describe_producers(struct api_loop *loop, struct call *call,
             struct producers_part *part = &parts[listing->part_count];
             part->call = listing;
             part->answer = &answers[listing->part_count++];
-            start_part(part, topic, wanted->partition_indexes.items[k]);
+            start_part(part, wanted->name, topic, wanted->partition_indexes.items[k]);
         }
     }
     one_less(listing);

@@ -165,7 +165,7 @@ static int describe_topic(struct description *description, const struct meta_top
         err = set_next(description, str_from(topic->name), first + count);
     }
     to->topic_id = topic->id;
-    to->is_internal = api_topic_is_internal(topic->name);
+    to->is_internal = api_topic_is_internal(to->name);
     to->partitions.items = arena_calloc(&call->arena, (size_t)count + 1,
                                         sizeof to->partitions.items[0]);
     if (to->partitions.items == NULL) err = ERR_NO_MEMORY;

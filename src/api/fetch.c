@@ -16,7 +16,9 @@
  *      together and no more (DESIGN 2.4); who comes then is answered with what there is.
  *  (5) Within a session (KIP-227) the parts are the session's and not the request's, and of the answers
  *      only those leave that are news. A part's `cached` is the session's while the epoch is this
- *      request's, which fetch_session_lock() asks. */
+ *      request's, which fetch_session_lock() asks.
+ *  (6) Of a partition that is named again the last wish counts, in the place of the first, as in Kafka. And
+ *      as there, what is not there is told behind all others, and ends no wait of theirs. */
 
 #include "alloc.h"
 #include "error.h"
@@ -56,7 +58,7 @@ static void read_part(struct fetch_part *part, int64_t left, bool is_first, bool
 /* A partition that is still opening will have its records: wait as for any other. */
 static bool must_be_told(const struct fetch_part *part)
 {
-    if (part->err != 0 || part->read.has_diverged) return true;
+    if (part->read.has_diverged) return true;
     return part->read.err != 0 && part->read.err != ERR_LEADER_NOT_AVAILABLE;
 }
 
@@ -66,10 +68,7 @@ static struct fetch_result read_all(struct fetch_call *fetch, bool may_block)
     struct fetch_result result = { 0 };
     for (unsigned i = 0; i < fetch->part_count; i++) {
         struct fetch_part *part = &fetch->parts[i];
-        if (part->err != 0) {
-            result.must_answer = true;
-            continue;
-        }
+        if (part->partition == NULL) continue;
         read_part(part, fetch->max_bytes - result.bytes, result.bytes == 0, may_block);
         if (part->read.err == ERR_NEEDS_IO) {
             result.needs_io = true;
@@ -100,13 +99,19 @@ static bool may_wait_with_others(const struct fetch_call *fetch)
            fetch->loop->waiting_bytes + fetch->waiting_bytes <= most;
 }
 
+/* Of the first `count` partitions. */
+static void stop_waiters(struct fetch_call *fetch, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (fetch->parts[i].partition != NULL)
+            partition_stop_waiting(fetch->parts[i].partition, &fetch->parts[i].waiter);
+}
+
 static void stop_waiting(struct fetch_call *fetch)
 {
     fetch->loop->waiting_bytes -= fetch->waiting_bytes;
     timer_cancel(fetch->loop->loop, &fetch->deadline);
-    for (unsigned i = 0; i < fetch->part_count; i++)
-        if (fetch->parts[i].partition != NULL)
-            partition_stop_waiting(fetch->parts[i].partition, &fetch->parts[i].waiter);
+    stop_waiters(fetch, fetch->part_count);
 }
 
 /* Rule 1. The waiters are off, so no new wake can come. */
@@ -169,6 +174,7 @@ static bool wait_for_more(struct fetch_call *fetch)
     fetch->loop->waiting_bytes += fetch->waiting_bytes;
     for (unsigned i = 0; i < fetch->part_count; i++) {
         struct fetch_part *part = &fetch->parts[i];
+        if (part->partition == NULL) continue;
         part->waiter.loop = fetch->loop->loop;
         part->waiter.wake = &fetch->wake;
         /* For more than was visible then: that was not enough, or is nothing but a hole. */
@@ -176,8 +182,7 @@ static bool wait_for_more(struct fetch_call *fetch)
                                                    : part->read.high_watermark;
         if (behind < part->read.from_offset) behind = part->read.from_offset;
         if (!partition_wait(part->partition, &part->waiter, behind, part->read.read_committed)) {
-            for (unsigned k = 0; k < i; k++)
-                partition_stop_waiting(fetch->parts[k].partition, &fetch->parts[k].waiter);
+            stop_waiters(fetch, i);
             fetch->state = FETCH_ON_LOOP;
             fetch->loop->waiting_bytes -= fetch->waiting_bytes;
             return false;
@@ -209,6 +214,13 @@ static void pool_has_evaluated(struct message *message)
     decide(fetch, result);
 }
 
+static bool has_parts_to_read(const struct fetch_call *fetch)
+{
+    for (unsigned i = 0; i < fetch->part_count; i++)
+        if (fetch->parts[i].partition != NULL) return true;
+    return false;
+}
+
 static void decide(struct fetch_call *fetch, struct fetch_result result)
 {
     if (result.needs_io) {
@@ -216,7 +228,7 @@ static void decide(struct fetch_call *fetch, struct fetch_result result)
         executor_submit(fetch->loop->api->options.disk, &fetch->job);
         return;
     }
-    bool is_enough = result.bytes >= fetch->min_bytes || fetch->part_count == 0;
+    bool is_enough = result.bytes >= fetch->min_bytes || !has_parts_to_read(fetch);
     if (result.must_answer || is_enough || !fetch->may_wait || !may_wait_with_others(fetch)) {
         timer_cancel(fetch->loop->loop, &fetch->deadline);
         finish(fetch);
@@ -236,136 +248,6 @@ static void go_on(struct fetch_call *fetch)
 }
 
 /* ---- the request ---- */
-
-static int find_part(struct fetch_call *fetch, const struct fetch_part *part, int32_t index,
-                     struct partition **partition)
-{
-    struct api_loop *loop = fetch->loop;
-    bool by_id = fetch->call->api_version >= 13; /* KIP-516 */
-    const struct meta_topic *topic = by_id ? meta_view_topic_by_id(loop->view, part->topic_id)
-                                           : meta_view_topic(loop->view, *part->topic);
-    /* Within a session Kafka remembers the name of an id. */
-    bool is_named = !by_id || (part->cached != NULL && part->cached->was_known);
-    if (topic == NULL) return is_named ? ERR_UNKNOWN_TOPIC_OR_PARTITION : ERR_UNKNOWN_TOPIC_ID;
-    if (index < 0 || (unsigned)index >= topic->partition_count)
-        return ERR_UNKNOWN_TOPIC_OR_PARTITION;
-    struct api_partition *known = api_find_partition(loop, &topic->id, index);
-    if (known == NULL) return ERR_NOT_LEADER_OR_FOLLOWER;
-    /* Every wake looks at all parts: one partition named a million times would make each append cost
-     * a million reads. */
-    if (known->last_fetch == loop->fetches) return ERR_INVALID_REQUEST;
-    known->last_fetch = loop->fetches;
-    *partition = partition_ref(known->partition);
-    return 0;
-}
-
-/* Its topic, and what is wanted of it, are set. */
-static void begin_part(struct fetch_call *fetch, struct fetch_part *part, int32_t index)
-{
-    struct fetch_response_partition *answer = part->answer;
-    answer->partition_index = index;
-    answer->last_stable_offset = answer->log_start_offset = -1;
-    answer->diverging_epoch = (struct fetch_response_diverging_epoch){ -1, -1 };
-    answer->current_leader = (struct leader_id_and_epoch){ -1, -1 };
-    answer->snapshot_id = (struct fetch_response_snapshot_id){ -1, -1 };
-    answer->aborted_transactions.count = -1;
-    answer->preferred_read_replica = -1;
-    list_init(&part->waiter.node);
-    part->read.read_committed = fetch->request->isolation_level == 1;
-    /* A forged replica fetch would move the high watermark: only our own brokers may (DESIGN 3.4). */
-    if (fetch->is_follower)
-        part->err = ERR_TOPIC_AUTHORIZATION_FAILED;
-    else
-        part->err = find_part(fetch, part, index, &part->partition);
-}
-
-static void begin_requested(struct fetch_call *fetch)
-{
-    const struct fetch_request *request = fetch->request;
-    struct fetch_part *part = fetch->parts;
-    for (int32_t i = 0; i < request->topics.count; i++) {
-        const struct fetch_request_topic *topic = &request->topics.items[i];
-        for (int32_t k = 0; k < topic->partitions.count; k++, part++) {
-            const struct fetch_request_partition *wanted = &topic->partitions.items[k];
-            part->topic = &topic->topic;
-            part->topic_id = &topic->topic_id;
-            part->max_bytes = wanted->partition_max_bytes;
-            part->read.from_offset = wanted->fetch_offset;
-            part->read.current_leader_epoch = wanted->current_leader_epoch;
-            part->read.last_fetched_epoch = wanted->last_fetched_epoch;
-            begin_part(fetch, part, wanted->partition);
-        }
-    }
-}
-
-struct topic_name {
-    struct uuid id;
-    struct str name;
-};
-
-/* The session may lose the partition before the answer leaves: its topic is copied, once where partitions
- * of one follow each other. */
-static int copy_topic(struct fetch_call *fetch, struct fetch_part *part,
-                      const struct fetch_part *last, const struct session_partition *cached)
-{
-    if (last != NULL && uuid_equal(last->topic_id, &cached->topic_id) &&
-        str_equal(*last->topic, cached->topic)) {
-        part->topic = last->topic;
-        part->topic_id = last->topic_id;
-        return 0;
-    }
-    struct topic_name *copy = arena_zalloc(&fetch->call->arena, sizeof *copy);
-    if (copy == NULL) return ERR_NO_MEMORY;
-    copy->id = cached->topic_id;
-    part->topic = &copy->name;
-    part->topic_id = &copy->id;
-    return arena_str(&fetch->call->arena, cached->topic, &copy->name);
-}
-
-/* The session is locked. */
-static int begin_session_parts(struct fetch_call *fetch)
-{
-    struct fetch_part *part = fetch->parts, *last = NULL;
-    struct list *partitions = fetch_session_partitions(fetch->session);
-    int err = 0;
-    for (struct list *node = partitions->next; err == 0 && node != partitions; node = node->next) {
-        struct session_partition *cached = LIST_OWNER(node, struct session_partition, node);
-        part->cached = cached;
-        part->max_bytes = cached->max_bytes;
-        part->read.from_offset = cached->fetch_offset;
-        part->read.current_leader_epoch = cached->current_leader_epoch;
-        part->read.last_fetched_epoch = cached->last_fetched_epoch;
-        err = copy_topic(fetch, part, last, cached);
-        if (err == 0) begin_part(fetch, part, cached->index);
-        if (part->err != ERR_UNKNOWN_TOPIC_ID) cached->was_known = true;
-        last = part++;
-    }
-    return err;
-}
-
-static int make_parts(struct fetch_call *fetch, unsigned part_count)
-{
-    fetch->part_count = part_count;
-    fetch->parts = mem_calloc(part_count + 1u, sizeof *fetch->parts);
-    struct fetch_response_partition *answers = arena_calloc(&fetch->call->arena, part_count + 1u,
-                                                            sizeof *answers);
-    if (fetch->parts == NULL || answers == NULL) {
-        fetch->part_count = 0;
-        return ERR_NO_MEMORY;
-    }
-    for (unsigned i = 0; i < part_count; i++)
-        fetch->parts[i].answer = &answers[i];
-    fetch->waiting_bytes = fetch->call->arena.used + part_count * sizeof *fetch->parts;
-    return 0;
-}
-
-static unsigned count_requested(const struct fetch_request *request)
-{
-    unsigned count = 0;
-    for (int32_t i = 0; i < request->topics.count; i++)
-        count += (unsigned)request->topics.items[i].partitions.count;
-    return count;
-}
 
 static struct fetch_call *fetch_new(struct api_loop *loop, struct call *call,
                                     const struct fetch_request *request)
@@ -400,10 +282,7 @@ static struct fetch_call *prepare(struct api_loop *loop, struct call *call,
     int err = fetch == NULL ? ERR_NO_MEMORY : 0;
     if (err == 0) fetch->session = session;
     if (err == 0)
-        err = make_parts(fetch,
-                         session == NULL ? count_requested(request) : fetch_session_size(session));
-    if (err == 0 && session == NULL) begin_requested(fetch);
-    if (err == 0 && session != NULL) err = begin_session_parts(fetch);
+        err = session == NULL ? fetch_parts_requested(fetch) : fetch_parts_of_session(fetch);
     if (session != NULL) fetch_session_unlock(session);
     if (err == 0) return fetch;
     if (fetch == NULL)

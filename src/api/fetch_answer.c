@@ -29,11 +29,14 @@ static void answer_part(struct fetch_part *part, int16_t version)
     }
 }
 
-/* A reader of committed records is given a list, also an empty one. */
+/* A reader of committed records is given a list, also an empty one. So is, in Kafka, who asks for what is
+ * not there. */
 static int tell_aborted(struct fetch_call *fetch, struct fetch_part *part)
 {
     const struct aborted_list *aborted = &part->read.aborted;
     struct fetch_response_aborted_transaction *told;
+    if (part->err != 0 && part->err != ERR_NOT_LEADER_OR_FOLLOWER)
+        part->answer->aborted_transactions.count = 0;
     if (part->answer->error_code != 0 || !part->read.read_committed) return 0;
     told = arena_calloc(&fetch->call->arena, aborted->count + 1, sizeof *told);
     if (told == NULL) return ERR_NO_MEMORY;
@@ -114,22 +117,41 @@ static int name_topics(struct fetch_call *fetch, struct fetch_part **told, unsig
     return 0;
 }
 
-/* Puts what is to be told at the front of `told` and of `answers`, in order; returns how much it is. */
+/* What is not told: named again (rule 6), or no news to its session. */
+static bool is_left_out(const struct fetch_call *fetch, const struct fetch_part *part)
+{
+    if (part->again_of != NULL) return true;
+    return fetch->session != NULL && !fetch_session_tell(fetch->session, part->cached, part->answer,
+                                                         (int64_t)part->read.slice.length);
+}
+
+/* Puts what is to be told at the front of `told` and of `answers`, what is not there behind the others;
+ * returns how much it is. `answers` may be those of the parts if that moves nothing back. */
 static unsigned select_news(struct fetch_call *fetch, struct fetch_part **told,
                             struct fetch_response_partition *answers)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < fetch->part_count; i++) {
-        struct fetch_part *part = &fetch->parts[i];
-        if (fetch->session != NULL &&
-            !fetch_session_tell(fetch->session, part->cached, part->answer,
-                                (int64_t)part->read.slice.length))
-            continue;
-        if (count != i) answers[count] = *part->answer;
-        part->answer = &answers[count];
-        told[count++] = part;
+    for (int absent = 0; absent <= 1; absent++) {
+        for (unsigned i = 0; i < fetch->part_count; i++) {
+            struct fetch_part *part = &fetch->parts[i];
+            if ((part->err != 0) != (absent != 0) || is_left_out(fetch, part)) continue;
+            if (&answers[count] != part->answer) answers[count] = *part->answer;
+            part->answer = &answers[count];
+            told[count++] = part;
+        }
     }
     return count;
+}
+
+/* Where the answers go in the order in which they are told. NULL: out of memory. */
+static struct fetch_response_partition *place_answers(struct fetch_call *fetch,
+                                                      struct fetch_response_partition *answers)
+{
+    bool is_in_order = true;
+    for (unsigned i = 0; is_in_order && i < fetch->part_count; i++)
+        is_in_order = fetch->parts[i].err == 0 && fetch->parts[i].again_of == NULL;
+    if (is_in_order && answers != NULL) return answers;
+    return arena_calloc(&fetch->call->arena, fetch->part_count + 1u, sizeof *answers);
 }
 
 /* Only a client that will hear of it gets a session. */
@@ -149,9 +171,13 @@ int fetch_build_response(struct fetch_call *fetch)
                                                                       : fetch->parts[0].answer;
     struct fetch_part **told = arena_calloc(&fetch->call->arena, fetch->part_count + 1u,
                                             sizeof *told);
-    if (told == NULL) return ERR_NO_MEMORY;
+    struct fetch_response_partition *ordered = place_answers(fetch, answers);
+    if (told == NULL || ordered == NULL) return ERR_NO_MEMORY;
     for (unsigned i = 0; i < fetch->part_count; i++)
         answer_part(&fetch->parts[i], fetch->call->api_version);
+    for (unsigned i = 0; i < fetch->part_count; i++)
+        if (fetch->parts[i].again_of != NULL)
+            *fetch->parts[i].answer = *fetch->parts[i].again_of->answer;
     if (fetch->session != NULL) {
         fetch->response.session_id = fetch_session_id(fetch->session);
         if (!fetch_session_lock(fetch->session, fetch->request->session_epoch)) {
@@ -159,10 +185,10 @@ int fetch_build_response(struct fetch_call *fetch)
             return 0;
         }
     }
-    unsigned count = select_news(fetch, told, answers);
+    unsigned count = select_news(fetch, told, ordered);
     if (fetch->session != NULL) fetch_session_unlock(fetch->session);
     open_session(fetch, answers);
-    int err = name_topics(fetch, told, count, answers);
+    int err = name_topics(fetch, told, count, ordered);
     if (err == 0 && fetch->call->api_version >= 16) err = name_leader(fetch);
     for (unsigned i = 0; err == 0 && i < count; i++) {
         err = tell_aborted(fetch, told[i]);

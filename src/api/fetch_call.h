@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A fetch on its way. fetch.c lets it read and wait, fetch_answer.c makes its answer; nobody else knows it. */
+/* A fetch on its way. fetch_parts.c finds its partitions, fetch.c lets it read and
+ * wait, fetch_answer.c makes its answer; nobody else knows it. */
 
 #ifndef API_FETCH_CALL_H
 #define API_FETCH_CALL_H
@@ -10,10 +11,11 @@
 
 struct fetch_part {
     int err;                     /* Found before any partition was asked: topic, index, … */
+    struct fetch_part *again_of; /* By rule 6 in fetch.c. */
     const struct uuid *topic_id; /* In the call's arena or the request, as the next. */
     const struct str *topic;
     struct session_partition *cached; /* By rule 5. */
-    struct partition *partition;
+    struct partition *partition;      /* NULL: nothing is read. */
     struct partition_read read;
     struct waiter waiter;
     int32_t max_bytes;
@@ -41,6 +43,11 @@ struct fetch_call {
     struct fetch_part *parts;
     struct fetch_response response;
 };
+
+/* Makes the parts of a request that stands for itself, or of its session, which is locked: finds the
+ * partitions, by rule 6 each once. 0 or ERR_NO_MEMORY. */
+int fetch_parts_requested(struct fetch_call *fetch);
+int fetch_parts_of_session(struct fetch_call *fetch);
 
 /* Fills in the response from what was read. The slices go to the call. 0 or ERR_NO_MEMORY. */
 int fetch_build_response(struct fetch_call *fetch);

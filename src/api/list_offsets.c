@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
+#include "gather.h"
 #include "handlers.h"
 #include "partition_read.h"
-#include "repeats.h"
 
 /* A tool that looks at a partition without being its follower (Kafka's debugging consumer). */
 #define REPLICA_DEBUGGING -2
 
-#define LONGEST_TOPIC_NAME 249
-
 struct lookup_part {
     struct partition *partition;
     struct partition_lookup lookup;
-    struct repeat repeat;
+    struct gathered_part gathered;
     struct list_offsets_response_partition *answer;
 };
 
@@ -75,30 +73,22 @@ static bool timestamp_is_known(int64_t timestamp, int16_t version)
     }
 }
 
-/* Which partitions the request names more than once. 0 or ERR_NO_MEMORY. */
-static int note_repeats(const struct list_offsets_request *request, struct lookup_part *parts)
+/* What is asked for, as it will be answered. 0 or ERR_NO_MEMORY. */
+static int gather(const struct list_offsets_request *request, struct gathered_topic *topics,
+                  struct lookup_part *parts)
 {
-    struct repeats repeats;
-    repeats_init(&repeats);
+    struct gathering gathering;
+    gathering_init(&gathering);
     int err = 0;
     unsigned next = 0;
     for (int32_t i = 0; err == 0 && i < request->topics.count; i++) {
         const struct list_offsets_request_topic *topic = &request->topics.items[i];
-        struct {
-            int32_t partition;
-            char name[LONGEST_TOPIC_NAME];
-        } key;
-        size_t length = (size_t)topic->name.length;
-        /* Longer names are no topic's: they need not be told apart. */
-        if (length > sizeof key.name) length = sizeof key.name;
-        memcpy(key.name, topic->name.data, length);
-        for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++) {
-            key.partition = topic->partitions.items[k].partition_index;
-            err = repeats_note(&repeats, &key, sizeof key.partition + length,
-                               &parts[next++].repeat);
-        }
+        err = gather_topic(&gathering, topic->name.data, (size_t)topic->name.length, &topics[i]);
+        for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++)
+            err = gather_part(&gathering, topic->partitions.items[k].partition_index,
+                              &parts[next++].gathered);
     }
-    repeats_close(&repeats);
+    gathering_close(&gathering);
     return err;
 }
 
@@ -128,7 +118,7 @@ static bool begin_part(struct lookup_call *lookups, struct lookup_part *part,
     answer->partition_index = wanted->partition_index;
     answer->offset = answer->timestamp = -1;
     answer->leader_epoch = -1;
-    int err = find_part(lookups, request, topic, wanted, part->repeat.is_repeated,
+    int err = find_part(lookups, request, topic, wanted, part->gathered.repeat.is_repeated,
                         &part->partition);
     if (err != 0) {
         answer->error_code = error_kafka_code(err);
@@ -149,12 +139,14 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
         part_count += (unsigned)request->topics.items[i].partitions.count;
     struct lookup_call *lookups = arena_zalloc(&call->arena, sizeof *lookups);
     struct lookup_part *parts = arena_calloc(&call->arena, part_count + 1u, sizeof *parts);
+    struct gathered_topic *gathered = arena_calloc(&call->arena, (size_t)request->topics.count + 1,
+                                                   sizeof *gathered);
     struct list_offsets_response_topic *topics = arena_calloc(
         &call->arena, (size_t)request->topics.count + 1, sizeof *topics);
     struct list_offsets_response_partition *answers = arena_calloc(&call->arena, part_count + 1u,
                                                                    sizeof *answers);
-    if (lookups == NULL || parts == NULL || topics == NULL || answers == NULL ||
-        note_repeats(request, parts) != 0) {
+    if (lookups == NULL || parts == NULL || gathered == NULL || topics == NULL || answers == NULL ||
+        gather(request, gathered, parts) != 0) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }
@@ -166,18 +158,23 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
     lookups->job.run = look_on_pool;
     message_init(&lookups->looked_up, pool_has_looked);
     lookups->response.topics.items = topics;
-    lookups->response.topics.count = request->topics.count;
+    lookups->response.topics.count = gather_places(gathered, request->topics.count);
 
     bool needs_pool = false;
     unsigned next = 0;
     for (int32_t i = 0; i < request->topics.count; i++) {
         const struct list_offsets_request_topic *wanted = &request->topics.items[i];
-        topics[i].name = wanted->name;
-        topics[i].partitions.items = &answers[next];
-        topics[i].partitions.count = wanted->partitions.count;
+        if (gathered[i].answer >= 0) {
+            struct list_offsets_response_topic *topic = &topics[gathered[i].answer];
+            topic->name = wanted->name;
+            topic->partitions.items = &answers[gathered[i].next];
+            topic->partitions.count = (int32_t)gathered[i].part_count;
+        }
         for (int32_t k = 0; k < wanted->partitions.count; k++, next++)
-            needs_pool |= begin_part(lookups, &parts[next], request, wanted->name,
-                                     &wanted->partitions.items[k], &answers[next]);
+            if (parts[next].gathered.repeat.is_first)
+                needs_pool |= begin_part(lookups, &parts[next], request, wanted->name,
+                                         &wanted->partitions.items[k],
+                                         &answers[gather_take_place(&parts[next].gathered)]);
     }
     if (needs_pool)
         executor_submit(loop->api->options.disk, &lookups->job);

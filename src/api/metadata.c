@@ -59,6 +59,7 @@ struct answer {
     struct call *call;
     const struct metadata_request *request;
     struct metadata_response response;
+    bool by_id;       /* The request has ids of topics: then names do not count. */
     unsigned created; /* Topics that this request brings into being. */
     bool has_failed;  /* Out of memory. */
 };
@@ -118,16 +119,19 @@ static void answer_partition(struct answer *answer, const struct meta_partition 
     to->offline_replicas.count = offline_count;
 }
 
+static int32_t authorized_operations(const struct answer *answer)
+{
+    return answer->request->include_topic_authorized_operations ? TOPIC_OPERATIONS : INT32_MIN;
+}
+
 static void answer_topic(struct answer *answer, const struct meta_topic *topic,
                          struct metadata_response_topic *to)
 {
     to->error_code = 0;
     to->name = str_from(topic->name);
     to->topic_id = topic->id;
-    to->is_internal = api_topic_is_internal(topic->name);
-    to->topic_authorized_operations = answer->request->include_topic_authorized_operations
-                                          ? TOPIC_OPERATIONS
-                                          : INT32_MIN;
+    to->is_internal = api_topic_is_internal(to->name);
+    to->topic_authorized_operations = authorized_operations(answer);
     struct metadata_response_partition *partitions = take(answer, topic->partition_count,
                                                           sizeof *partitions);
     for (unsigned i = 0; partitions != NULL && i < topic->partition_count; i++)
@@ -136,25 +140,28 @@ static void answer_topic(struct answer *answer, const struct meta_topic *topic,
     to->partitions.count = (int32_t)topic->partition_count;
 }
 
-static void answer_missing(const struct metadata_request_topic *wanted, int err,
-                           struct metadata_response_topic *to)
+/* A topic that is not there: `wanted` says what it would be. */
+static void answer_missing(struct answer *answer, const struct metadata_request_topic *wanted,
+                           int err, struct metadata_response_topic *to)
 {
     to->error_code = error_kafka_code(err);
     to->name = wanted->name;
     to->topic_id = wanted->topic_id;
-    to->topic_authorized_operations = INT32_MIN;
+    to->is_internal = api_topic_is_internal(wanted->name);
+    to->topic_authorized_operations = authorized_operations(answer);
 }
 
 static void answer_wanted(struct answer *answer, const struct metadata_request_topic *wanted,
                           struct metadata_response_topic *to)
 {
     struct meta_view *view = answer->loop->view;
-    if (str_is_null(wanted->name)) {
+    if (answer->by_id) {
         const struct meta_topic *topic = meta_view_topic_by_id(view, &wanted->topic_id);
+        struct metadata_request_topic by_id = { .name = STR_NULL, .topic_id = wanted->topic_id };
         if (topic != NULL)
             answer_topic(answer, topic, to);
         else
-            answer_missing(wanted, ERR_UNKNOWN_TOPIC_ID, to);
+            answer_missing(answer, &by_id, ERR_UNKNOWN_TOPIC_ID, to);
         return;
     }
     const struct meta_topic *topic = meta_view_topic(view, wanted->name);
@@ -162,13 +169,13 @@ static void answer_wanted(struct answer *answer, const struct metadata_request_t
     if (topic != NULL) {
         answer_topic(answer, topic, to);
     } else if (!topic_name_is_legal(wanted->name)) {
-        answer_missing(&by_name, ERR_INVALID_TOPIC, to);
+        answer_missing(answer, &by_name, ERR_INVALID_TOPIC, to);
     } else {
         if (answer->request->allow_auto_topic_creation &&
             answer->loop->api->options.auto_create_topics &&
             answer->created++ < AUTO_CREATE_AT_ONCE)
             create_topic(answer->loop, wanted->name);
-        answer_missing(&by_name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
+        answer_missing(answer, &by_name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
     }
 }
 
@@ -187,10 +194,9 @@ static void answer_all(struct answer *answer)
 }
 
 static int note_wanted(struct repeats *repeats, const struct metadata_request_topic *wanted,
-                       struct repeat *note)
+                       bool by_id, struct repeat *note)
 {
-    if (str_is_null(wanted->name))
-        return repeats_note(repeats, &wanted->topic_id, sizeof wanted->topic_id, note);
+    if (by_id) return repeats_note(repeats, &wanted->topic_id, sizeof wanted->topic_id, note);
     return repeats_note(repeats, wanted->name.data, (size_t)wanted->name.length, note);
 }
 
@@ -204,7 +210,8 @@ static void answer_named(struct answer *answer)
     int32_t next = 0;
     for (int32_t i = 0; !answer->has_failed && i < count; i++) {
         const struct metadata_request_topic *wanted = &answer->request->topics.items[i];
-        if (note_wanted(&repeats, wanted, &notes[i]) != 0) answer->has_failed = true;
+        if (answer->by_id && uuid_is_zero(&wanted->topic_id)) continue;
+        if (note_wanted(&repeats, wanted, answer->by_id, &notes[i]) != 0) answer->has_failed = true;
         /* What is asked for twice is told once. */
         if (notes[i].is_first) answer_wanted(answer, wanted, &topics[next++]);
     }
@@ -213,32 +220,50 @@ static void answer_named(struct answer *answer)
     answer->response.topics.count = next;
 }
 
-/* Versions 10 and 11 have the field for a topic's id, but may not use it to ask. */
-static bool asks_by_id_too_early(const struct metadata_request *request, int16_t version)
+static bool has_ids(const struct metadata_request *request)
 {
-    if (version != 10 && version != 11) return false;
     for (int32_t i = 0; i < request->topics.count; i++)
-        if (str_is_null(request->topics.items[i].name) ||
-            !uuid_is_zero(&request->topics.items[i].topic_id))
-            return true;
+        if (!uuid_is_zero(&request->topics.items[i].topic_id)) return true;
     return false;
 }
 
-static void refuse_ids(struct answer *answer)
+static bool has_names(const struct metadata_request *request)
+{
+    for (int32_t i = 0; i < request->topics.count; i++)
+        if (str_is_null(request->topics.items[i].name)) return false;
+    return true;
+}
+
+/* Versions 10 and 11 have the field for a topic's id, but may not use it to ask. */
+static bool asks_for_what_cannot_be(const struct answer *answer)
+{
+    bool may_use_ids = answer->call->api_version >= 12;
+    if (answer->by_id) return !may_use_ids;
+    return !has_names(answer->request);
+}
+
+/* Nothing but the error is told, of each topic. */
+static void refuse(struct answer *answer)
 {
     int32_t count = answer->request->topics.count;
     struct metadata_response_topic *topics = take(answer, (size_t)count, sizeof *topics);
+    message_defaults(&metadata_response_shape, &answer->response);
     for (int32_t i = 0; topics != NULL && i < count; i++) {
-        answer_missing(&answer->request->topics.items[i], ERR_INVALID_REQUEST, &topics[i]);
-        if (str_is_null(topics[i].name)) topics[i].name = (struct str){ "", 0 };
+        const struct metadata_request_topic *wanted = &answer->request->topics.items[i];
+        topics[i].error_code = error_kafka_code(ERR_INVALID_REQUEST);
+        topics[i].name = str_is_null(wanted->name) ? (struct str){ "", 0 } : wanted->name;
+        topics[i].topic_id = wanted->topic_id;
+        topics[i].topic_authorized_operations = INT32_MIN;
     }
     answer->response.topics.items = topics;
     answer->response.topics.count = count;
+    answer->response.error_code = error_kafka_code(ERR_INVALID_REQUEST);
 }
 
 void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_request *request)
 {
     struct answer answer = { .loop = loop, .call = call, .request = request };
+    answer.by_id = has_ids(request);
     message_defaults(&metadata_response_shape, &answer.response);
     answer.response.cluster_id = str_from(meta_view_cluster_id(loop->view));
     answer.response.controller_id = meta_view_controller(loop->view);
@@ -250,8 +275,8 @@ void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_r
     /* Version 0 asks for all topics with an empty list, later ones with null. */
     bool wants_all = request->topics.count < 0 ||
                      (call->api_version == 0 && request->topics.count == 0);
-    if (asks_by_id_too_early(request, call->api_version))
-        refuse_ids(&answer);
+    if (asks_for_what_cannot_be(&answer))
+        refuse(&answer);
     else if (wants_all)
         answer_all(&answer);
     else

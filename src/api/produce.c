@@ -18,28 +18,7 @@
 #include "error.h"
 #include "handlers.h"
 #include "partition_acks.h"
-
-struct produce_part {
-    struct append append;
-    struct produce_call *produce;
-    struct produce_response_partition *answer;
-    bool is_open; /* An append without its answer yet. */
-};
-
-struct produce_call {
-    struct list node; /* The loop's: calls of this burst, then those that wait for the pool. */
-    struct call *call;
-    struct call *deferred; /* A later one of the connection, not handled before this has ended. */
-    struct api_loop *loop;
-    int16_t acks;
-    int32_t leader_hint; /* A leader that the answer should tell the address of; -1: none. */
-    unsigned part_count, open_count;
-    bool is_detached;
-    int32_t timeout_ms;
-    struct timer deadline; /* For acknowledgements that have to wait (DESIGN 5.3). */
-    struct produce_part *parts;
-    struct produce_response response;
-};
+#include "produce_call.h"
 
 static void finish(struct produce_call *produce);
 static void append_ended(struct append *append);
@@ -47,64 +26,11 @@ static void check_ended(struct append *append);
 
 /* ---- the answer ---- */
 
-static void answer_error(struct produce_part *part, int err, const char *why)
-{
-    struct produce_response_partition *answer = part->answer;
-    answer->error_code = error_kafka_code(err);
-    answer->base_offset = -1;
-    answer->log_append_time_ms = -1;
-    answer->log_start_offset = -1;
-    answer->error_message = why == NULL ? STR_NULL : str_from(why);
-}
-
-/* KIP-951: who leads now, for clients that can be told. */
-static void answer_leader(struct produce_part *part, int32_t leader, int32_t leader_epoch)
-{
-    if (part->produce->call->api_version < 10) return;
-    part->answer->current_leader.leader_id = leader;
-    part->answer->current_leader.leader_epoch = leader_epoch;
-    part->produce->leader_hint = leader;
-}
-
-/* KIP-467: which records of the batch were refused. Why is told once, for the partition: clients take
- * that where a record has no words of its own. */
-static int answer_record_errors(struct produce_part *part)
-{
-    const struct batch_verdict *verdict = &part->append.verdict;
-    if (verdict->record_error_count == 0) return 0;
-    struct produce_response_record_error *errors = arena_calloc(
-        &part->produce->call->arena, (size_t)verdict->record_error_count, sizeof *errors);
-    if (errors == NULL) return ERR_NO_MEMORY;
-    for (int32_t i = 0; i < verdict->record_error_count; i++) {
-        errors[i].batch_index = verdict->record_errors[i];
-        errors[i].batch_index_error_message = STR_NULL;
-    }
-    part->answer->record_errors.items = errors;
-    part->answer->record_errors.count = verdict->record_error_count;
-    return 0;
-}
-
-static void answer_append(struct produce_part *part)
-{
-    const struct append *append = &part->append;
-    int err = append->log.err;
-    if (err == 0) {
-        part->answer->base_offset = append->log.base_offset;
-        part->answer->log_append_time_ms = append->log.append_time_ms;
-        part->answer->log_start_offset = append->log_start_offset;
-        return;
-    }
-    answer_error(part, err, append->verdict.why != NULL ? append->verdict.why : error_text(err));
-    if (err == ERR_NOT_LEADER_OR_FOLLOWER)
-        answer_leader(part, append->leader, append->leader_epoch);
-    if (answer_record_errors(part) != 0) answer_error(part, ERR_NO_MEMORY, NULL);
-}
-
 static void close_part(struct produce_part *part)
 {
     if (!part->is_open) return;
     part->is_open = false;
-    answer_append(part);
+    produce_answer_append(part);
     append_close(&part->append);
     partition_unref(part->append.partition);
     part->produce->open_count--;
@@ -239,18 +165,10 @@ static void append_ended(struct append *append)
     if (produce->open_count == 0) finish(produce);
 }
 
-/* No transaction can be open, so no batch can be part of one. */
-static void refuse_transactional(struct append *append)
-{
-    if (append->log.err == 0 && (append->log.batch.attributes & BATCH_TRANSACTIONAL) != 0)
-        append->log.err = ERR_INVALID_TXN_STATE;
-}
-
 static void check_ended(struct append *append)
 {
     append->done = append_ended;
     append->next = NULL;
-    refuse_transactional(append);
     if (append->log.err == 0) partition_append(append->partition, append);
     if (!append->is_pending) append_ended(append);
 }
@@ -285,7 +203,6 @@ static void begin_append(struct produce_call *produce, struct produce_part *part
         }
         append->log.err = err;
     }
-    refuse_transactional(append);
     if (append->log.err != 0)
         close_part(part);
     else
@@ -297,7 +214,7 @@ static void begin_append(struct produce_call *produce, struct produce_part *part
 static int find_topic(struct api_loop *loop, int16_t version,
                       const struct produce_request_topic *wanted, const struct meta_topic **topic)
 {
-    bool by_id = version >= 13; /* KIP-516 */
+    bool by_id = version >= TOPIC_IDS_SINCE;
     *topic = by_id ? meta_view_topic_by_id(loop->view, &wanted->topic_id)
                    : meta_view_topic(loop->view, wanted->name);
     if (*topic != NULL) return 0;
@@ -321,26 +238,46 @@ static void begin_part(struct produce_call *produce, struct produce_part *part,
     int err = topic_err;
     if (err == 0) err = find_partition(produce->loop, topic, wanted->index, &known);
     if (err != 0) {
-        answer_error(part, err, error_text(err));
+        produce_answer_error(part, err, error_text(err));
         if (err == ERR_NOT_LEADER_OR_FOLLOWER) {
             const struct meta_partition *state = &topic->partitions[wanted->index];
-            answer_leader(part, state->leader, state->leader_epoch);
+            produce_answer_leader(part, state->leader, state->leader_epoch);
         }
         return;
     }
     begin_append(produce, part, known, wanted->records);
 }
 
+static bool is_transactional(struct records records)
+{
+    struct record_batch batch;
+    size_t size = records.length < 0 ? 0 : (size_t)records.length;
+    return record_batch_read_header(&batch, records.data, size) == 0 && batch.size <= size &&
+           (batch.attributes & BATCH_TRANSACTIONAL) != 0;
+}
+
+static bool has_transactional_records(const struct produce_request *request)
+{
+    for (int32_t i = 0; i < request->topic_data.count; i++) {
+        const struct produce_request_topic *topic = &request->topic_data.items[i];
+        for (int32_t k = 0; k < topic->partition_data.count; k++)
+            if (is_transactional(topic->partition_data.items[k].records)) return true;
+    }
+    return false;
+}
+
 /* What refuses the request as a whole, partition by partition. */
 static int check_request(const struct produce_request *request)
 {
+    if (str_is_null(request->transactional_id) && has_transactional_records(request))
+        return ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED; /* Nobody may write as no one. */
     if (request->acks < -1 || request->acks > 1) return ERR_INVALID_REQUIRED_ACKS;
     if (!str_is_null(request->transactional_id))
         return ERR_INVALID_TXN_STATE; /* Nobody has an open transaction: there are none yet. */
     return 0;
 }
 
-/* Memory for the answer, in the request's shape. NULL if there is none; the call is refused then. */
+/* Memory for the call and its answer. NULL if there is none; the call is refused then. */
 static struct produce_call *prepare(struct api_loop *loop, struct call *call,
                                     const struct produce_request *request)
 {
@@ -369,27 +306,11 @@ static struct produce_call *prepare(struct api_loop *loop, struct call *call,
     produce->part_count = part_count;
     produce->parts = parts;
     produce->response.responses.items = topics;
-    produce->response.responses.count = request->topic_data.count;
     list_init(&produce->node);
 
-    unsigned next = 0;
-    for (int32_t i = 0; i < request->topic_data.count; i++) {
-        const struct produce_request_topic *wanted = &request->topic_data.items[i];
-        topics[i].name = wanted->name;
-        topics[i].topic_id = wanted->topic_id;
-        topics[i].partition_responses.items = &answers[next];
-        topics[i].partition_responses.count = wanted->partition_data.count;
-        for (int32_t k = 0; k < wanted->partition_data.count; k++, next++) {
-            struct produce_response_partition *answer = &answers[next];
-            answer->index = wanted->partition_data.items[k].index;
-            answer->log_append_time_ms = -1;
-            answer->log_start_offset = -1;
-            answer->error_message = STR_NULL;
-            answer->current_leader.leader_id = -1;
-            answer->current_leader.leader_epoch = -1;
-            parts[next].produce = produce;
-            parts[next].answer = answer;
-        }
+    if (!produce_answer_shape(produce, request, topics, answers)) {
+        call_refuse(call, error_text(ERR_NO_MEMORY));
+        return NULL;
     }
     return produce;
 }
@@ -405,9 +326,10 @@ void handle_produce(struct api_loop *loop, struct call *call, struct produce_req
         const struct meta_topic *topic = NULL;
         int err = request_err;
         if (err == 0) err = find_topic(loop, call->api_version, wanted, &topic);
-        for (int32_t k = 0; k < wanted->partition_data.count; k++)
-            begin_part(produce, &produce->parts[next++], topic, err,
-                       &wanted->partition_data.items[k]);
+        for (int32_t k = 0; k < wanted->partition_data.count; k++, next++)
+            if (produce->parts[next].answer != NULL)
+                begin_part(produce, &produce->parts[next], topic, err,
+                           &wanted->partition_data.items[k]);
     }
     list_push_back(&loop->burst_calls, &produce->node);
 }

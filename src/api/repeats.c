@@ -15,10 +15,10 @@ int repeats_note(struct repeats *repeats, const void *key, size_t length, struct
 {
     struct repeat *first = map_get(&repeats->first, key, length);
     if (first == NULL) {
-        *repeat = (struct repeat){ .is_first = true };
+        *repeat = (struct repeat){ .is_first = true, .first = repeat };
         return map_put(&repeats->first, key, length, repeat, NULL);
     }
     first->is_repeated = true;
-    *repeat = (struct repeat){ .is_repeated = true };
+    *repeat = (struct repeat){ .is_repeated = true, .first = first };
     return 0;
 }

@@ -11,8 +11,9 @@
 
 /* Notes for one key; each member lives as long as the repeats. */
 struct repeat {
-    bool is_first;    /* No equal key came before. */
-    bool is_repeated; /* An equal key came before, or came later. */
+    bool is_first;        /* No equal key came before. */
+    bool is_repeated;     /* An equal key came before, or came later. */
+    struct repeat *first; /* The note of the first equal key; of itself, where that is it. */
 };
 
 struct repeats {

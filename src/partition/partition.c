@@ -134,7 +134,7 @@ int partition_check_leader(const struct partition *partition, int32_t current_le
     const struct partition_role *role = &partition->role;
     if (partition->state == PARTITION_GONE) return ERR_NOT_LEADER_OR_FOLLOWER;
     if (partition->state == PARTITION_OFFLINE) return ERR_KAFKA_STORAGE_ERROR;
-    if (current_leader_epoch >= 0 && current_leader_epoch < role->leader_epoch)
+    if (current_leader_epoch != -1 && current_leader_epoch < role->leader_epoch)
         return ERR_FENCED_LEADER_EPOCH;
     if (current_leader_epoch > role->leader_epoch) return ERR_UNKNOWN_LEADER_EPOCH;
     if (!role->is_leader) return ERR_NOT_LEADER_OR_FOLLOWER;

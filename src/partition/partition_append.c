@@ -124,6 +124,11 @@ static void check_with(struct append *append, const struct check *check)
     }
     if (append->log.err == 0 && wants_other_codec(check, &append->log.batch))
         recompress(append, check);
+    if (append->log.err != 0) {
+        pthread_mutex_lock(&append->partition->lock);
+        append_settle(append->partition, append);
+        pthread_mutex_unlock(&append->partition->lock);
+    }
 }
 
 /* How much a loop may have to decompress for this batch; 0: nothing, or too much in any case. */

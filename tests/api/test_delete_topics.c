@@ -150,6 +150,26 @@ TEST(many_topics_that_are_named_twice_are_answered_each)
     client_close(client);
 }
 
+TEST(a_topic_that_is_named_by_name_and_by_id_is_refused_once)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct delete_topics_request request = delete_topics_request_empty();
+    struct delete_topics_request_topic states[] = { { .name = topic.name },
+                                                    { .name = STR_NULL, .topic_id = topic.id } };
+    request.topics.items = states;
+    request.topics.count = 2;
+    request.timeout_ms = 30000;
+    struct delete_topics_response response;
+    client_call(client, DELETE_TOPICS, DELETE_TOPICS_NEWEST, &request, &response);
+    assert_int_equal(response.responses.count, 1);
+    assert_int_equal(response.responses.items[0].error_code, 42);
+    assert_true(str_equal(response.responses.items[0].name, topic.name));
+    assert_true(uuid_equal(&response.responses.items[0].topic_id, &topic.id));
+    assert_true(topic_exists(client, topic.name));
+    client_close(client);
+}
+
 TEST(several_topics_are_answered_each)
 {
     struct test_client *client = client_open(shared_broker_port());

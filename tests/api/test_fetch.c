@@ -469,23 +469,46 @@ TEST(a_hundred_partitions_are_fetched_by_one_request)
     client_close(client);
 }
 
-/* Kafka drops all but the last; no client of it asks so. */
-TEST(a_partition_that_is_named_again_is_refused_there)
+TEST(of_a_partition_that_is_named_again_the_last_wish_counts)
 {
-    if (shared_broker_is_foreign()) skip();
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 2);
-    produce_some(client, topic, 0, 1);
+    produce_some(client, topic, 0, 3);
     static const int32_t partitions[] = { 0, 1, 0 };
     struct fetch_request request = fetch_partitions(client, topic, partitions, 3);
+    request.topics.items[0].partitions.items[0].fetch_offset = 99;
+    request.topics.items[0].partitions.items[2].fetch_offset = 2;
     for (int16_t version = 4; version <= FETCH_NEWEST; version++) {
         struct fetch_response response;
         client_call(client, FETCH, version, &request, &response);
         struct fetch_response_partition *answers = response.responses.items[0].partitions.items;
+        assert_in_version(version, response.responses.items[0].partitions.count, 2);
+        assert_in_version(version, answers[0].partition_index, 0);
         assert_in_version(version, answers[0].error_code, 0);
-        assert_in_version(version, records_batch_count(answers[0].records), 1);
+        assert_in_version(version, batch_base_offset(answers[0].records), 2);
+        assert_in_version(version, answers[1].partition_index, 1);
         assert_in_version(version, answers[1].error_code, 0);
-        assert_in_version(version, answers[2].error_code, 42);
+    }
+    client_close(client);
+}
+
+TEST(partitions_that_are_not_there_are_told_behind_the_others)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 1);
+    static const int32_t partitions[] = { 7, 0 };
+    struct fetch_request request = fetch_partitions(client, topic, partitions, 2);
+    for (int16_t version = 4; version <= FETCH_NEWEST; version++) {
+        struct fetch_response response;
+        client_call(client, FETCH, version, &request, &response);
+        struct fetch_response_partition *answers = response.responses.items[0].partitions.items;
+        assert_in_version(version, answers[0].partition_index, 0);
+        assert_in_version(version, records_batch_count(answers[0].records), 1);
+        assert_in_version(version, answers[0].aborted_transactions.count, -1);
+        assert_in_version(version, answers[1].partition_index, 7);
+        assert_in_version(version, answers[1].error_code, 3);
+        assert_in_version(version, answers[1].aborted_transactions.count, 0);
     }
     client_close(client);
 }

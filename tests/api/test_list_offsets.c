@@ -278,6 +278,43 @@ TEST(a_partition_that_is_asked_for_twice_is_refused)
             seen |= 1 << answer->partition_index;
         }
         assert_in_version(version, seen, 3);
+        assert_in_version(version, response.topics.items[0].partitions.count, 2);
+    }
+    client_close(client);
+}
+
+TEST(elements_of_one_topic_are_answered_as_one_and_empty_ones_not_at_all)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 2), other = topic_new(client, 1);
+    struct list_offsets_request request = request_for(client, topic, 1);
+    struct list_offsets_request_topic elements[3] = {
+        request.topics.items[0],
+        { .name = other.name },
+        request_for(client, topic, 1).topics.items[0]
+    };
+    elements[2].partitions.items[0].partition_index = 1;
+    request.topics.items = elements;
+    request.topics.count = 3;
+    for (int16_t version = 1; version <= LIST_OFFSETS_NEWEST; version++) {
+        struct list_offsets_response response;
+        client_call(client, LIST_OFFSETS, version, &request, &response);
+        assert_in_version(version, response.topics.count, 1);
+        assert_true(str_equal(response.topics.items[0].name, topic.name));
+        assert_in_version(version, response.topics.items[0].partitions.count, 2);
+    }
+    client_close(client);
+}
+
+TEST(a_leader_epoch_below_all_is_an_old_one)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct list_offsets_request request = request_for(client, topic_new(client, 1), 1);
+    request.topics.items[0].partitions.items[0].current_leader_epoch = -2;
+    for (int16_t version = WITH_LEADER_EPOCH; version <= LIST_OFFSETS_NEWEST; version++) {
+        struct list_offsets_response response;
+        client_call(client, LIST_OFFSETS, version, &request, &response);
+        assert_in_version(version, response.topics.items[0].partitions.items[0].error_code, 74);
     }
     client_close(client);
 }

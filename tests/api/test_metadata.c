@@ -306,6 +306,72 @@ TEST(operations_are_told_when_they_are_asked_for)
     client_close(client);
 }
 
+TEST(operations_on_a_topic_that_is_not_there_are_told_as_well)
+{
+    enum { ON_TOPIC = 0x0df8 };
+    struct test_client *client = client_open(shared_broker_port());
+    for (int16_t version = 8; version <= METADATA_NEWEST; version++) {
+        struct metadata_request request = metadata_request_empty();
+        make_array(client, &metadata_request_topic_shape, 1, &request.topics);
+        request.topics.items[0].name = topic_name_new();
+        request.include_topic_authorized_operations = true;
+        request.allow_auto_topic_creation = false;
+        struct metadata_response response;
+        client_call(client, METADATA, version, &request, &response);
+        assert_in_version(version, response.topics.items[0].error_code, 3);
+        assert_in_version(version, response.topics.items[0].topic_authorized_operations, ON_TOPIC);
+    }
+    client_close(client);
+}
+
+TEST(topics_of_the_brokers_own_are_told_as_such_before_they_are_there)
+{
+    static const char *const names[] = { "__consumer_offsets", "__transaction_state",
+                                         "__share_group_state" };
+    if (shared_broker_is_foreign()) skip(); /* It may have them. */
+    struct test_client *client = client_open(shared_broker_port());
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_true(
+            metadata_of(client, METADATA_NEWEST, str_from(names[i]), NULL, false).is_internal);
+    client_close(client);
+}
+
+TEST(where_one_topic_is_asked_for_by_id_names_do_not_count)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic by_id = topic_new(client, 1), by_name = topic_new(client, 1);
+    struct metadata_request_topic topics[] = { { .name = by_name.name },
+                                               { .name = by_name.name, .topic_id = by_id.id } };
+    struct metadata_request request = metadata_request_empty();
+    request.topics.items = topics;
+    request.topics.count = 2;
+    for (int16_t version = 12; version <= METADATA_NEWEST; version++) {
+        struct metadata_response response;
+        client_call(client, METADATA, version, &request, &response);
+        assert_in_version(version, response.topics.count, 1);
+        assert_true(str_equal(response.topics.items[0].name, by_id.name));
+    }
+    client_close(client);
+}
+
+TEST(what_cannot_be_asked_is_refused_without_a_word_about_the_cluster)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct metadata_request_topic wanted = { .name = STR_LITERAL("x"), .topic_id = { { 1 } } };
+    struct metadata_request request = metadata_request_empty();
+    request.topics.items = &wanted;
+    request.topics.count = 1;
+    for (int16_t version = 10; version <= 11; version++) {
+        struct metadata_response response;
+        client_call(client, METADATA, version, &request, &response);
+        assert_in_version(version, response.topics.items[0].error_code, 42);
+        assert_in_version(version, response.brokers.count, 0);
+        assert_in_version(version, response.controller_id, -1);
+        assert_true(str_is_null(response.cluster_id));
+    }
+    client_close(client);
+}
+
 TEST(a_hundred_partitions_are_all_told_in_order)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -241,7 +241,6 @@ TEST(null_in_place_of_a_batch_is_refused)
 /* Until transactions work. */
 TEST(transactional_batches_are_refused)
 {
-    if (shared_broker_is_foreign()) skip();
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     produce_some(client, topic, 0, 1);
@@ -249,7 +248,7 @@ TEST(transactional_batches_are_refused)
                                        (struct batch){ .is_idempotent = true,
                                                        .producer_id = producer_id_new(client),
                                                        .attributes = BATCH_TRANSACTIONAL });
-    assert_batch_refused(client, topic, batch, 48);
+    assert_batch_refused(client, topic, batch, 53); /* The request names no transactional id. */
 
     struct produce_request request = produce_request(client, topic, 0, batch);
     request.transactional_id = STR_LITERAL("transfers");
@@ -257,6 +256,73 @@ TEST(transactional_batches_are_refused)
     client_call(client, PRODUCE, PRODUCE_NEWEST, &request, &response);
     assert_int_equal(response.responses.items[0].partition_responses.items[0].error_code, 48);
     assert_int_equal(end_offset(client, topic, 0), 1);
+    client_close(client);
+}
+
+TEST(of_a_partition_that_is_named_again_the_last_batch_is_appended)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct produce_request request = produce_request(
+        client, topic, 0, batch_build(&client->arena, (struct batch){ .record_count = 2 }));
+    struct produce_request_partition parts[2] = {
+        request.topic_data.items[0].partition_data.items[0]
+    };
+    parts[1] = parts[0];
+    parts[1].records = batch_build(&client->arena, (struct batch){ .record_count = 5 });
+    request.topic_data.items[0].partition_data.items = parts;
+    request.topic_data.items[0].partition_data.count = 2;
+    for (int16_t version = OLDEST; version <= PRODUCE_NEWEST; version++) {
+        struct produce_response response;
+        client_call(client, PRODUCE, version, &request, &response);
+        assert_in_version(version, response.responses.count, 1);
+        assert_in_version(version, response.responses.items[0].partition_responses.count, 1);
+        assert_in_version(version,
+                          response.responses.items[0].partition_responses.items[0].error_code, 0);
+        assert_in_version(version, end_offset(client, topic, 0), 5 * (version - OLDEST + 1));
+    }
+    client_close(client);
+}
+
+TEST(a_topic_without_partitions_is_not_answered)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct produce_request request = produce_request(client, topic, 0,
+                                                     (struct records){ NULL, -1, NULL });
+    request.topic_data.items[0].partition_data.count = 0;
+    for (int16_t version = OLDEST; version <= PRODUCE_NEWEST; version++) {
+        struct produce_response response;
+        client_call(client, PRODUCE, version, &request, &response);
+        assert_in_version(version, response.responses.count, 0);
+    }
+    client_close(client);
+}
+
+TEST(who_is_refused_by_the_log_is_told_where_it_begins)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 1);
+    struct batch batch = { .is_idempotent = true, .producer_id = producer_id_new(client) };
+    struct records first = batch_build(&client->arena, batch);
+    batch.base_sequence = 9;
+    struct records gap = batch_build(&client->arena, batch);
+    assert_int_equal(produce_to(client, PRODUCE_NEWEST, topic, 0, -1, first).error_code, 0);
+    struct produce_response_partition answer = produce_to(client, PRODUCE_NEWEST, topic, 0, -1,
+                                                          gap);
+    assert_int_equal(answer.error_code, 45);
+    assert_int_equal(answer.log_start_offset, 0);
+
+    struct records spoiled = records_copy(&client->arena, first);
+    ((uint8_t *)(uintptr_t)spoiled.data)[65] ^= 1;
+    answer = produce_to(client, PRODUCE_NEWEST, topic, 0, -1, spoiled);
+    assert_int_equal(answer.error_code, 2);
+    assert_int_equal(answer.log_start_offset, -1);
+
+    answer = produce_to(client, PRODUCE_NEWEST, topic, 0, -1, first);
+    assert_int_equal(answer.error_code, 0); /* A repeat is told its own time. */
+    assert_int_equal(answer.log_append_time_ms, batch_max_timestamp(first));
     client_close(client);
 }
 

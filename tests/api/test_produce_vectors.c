@@ -67,8 +67,7 @@ static const struct {
     { "offset-delta-negative", 87 },
 };
 
-/* Until transactions work such a batch gets 48, if nothing worse is found first. In Kafka the request
- * as a whole gets 53: it names no transactional id. */
+/* The request as a whole gets 53, whatever the batch is: it names no transactional id. */
 static bool is_transactional(const struct vector *vector)
 {
     return vector->length > 22 && (vector->data[22] & BATCH_TRANSACTIONAL) != 0;
@@ -149,14 +148,13 @@ static void check_appended_batch(const struct vector *vector)
 {
     if (strcmp(vector_text(vector, "origin"), "producer") != 0) return;
     if (depends_on_clock(vector)) return;
-    if (is_transactional(vector) && shared_broker_is_foreign()) return;
     struct topic topic;
     if (!topic_for(vector, &topic)) return;
     struct records records = { vector->data, (int32_t)vector->length, NULL };
     struct produce_response_partition answer = produce_to(client, PRODUCE_NEWEST, topic, 0, -1,
                                                           records);
     int16_t expected = expected_error(vector);
-    if (is_transactional(vector) && (expected == 0 || answer.error_code == 48)) expected = 48;
+    if (is_transactional(vector)) expected = 53;
     bool should_store = expected == 0;
     if (answer.error_code != expected) {
         print_error("%s: error %d, not %d\n", vector->test_case, answer.error_code, expected);
