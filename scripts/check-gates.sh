@@ -72,6 +72,13 @@ refuses "a path that a document invents" planted docs/zz_bad.md 'See `src/no_suc
 refuses "a function that is gone" planted docs/zz_bad.md 'Calls `zz_no_such_call()`.\n' "${links[@]}"
 refuses "an option that is gone" planted docs/zz_bad.md 'Try `sluiced --zz-no-such`.\n' "${links[@]}"
 
+compatibility=("$tree/scripts/check-compatibility.sh" "$tree")
+accepts "the tree" "${compatibility[@]}"
+cp "$tree/tests/differential/allowed.txt" "$scratch/allowed.txt"
+echo '== a difference that nobody wrote down' >>"$tree/tests/differential/allowed.txt"
+refuses "a difference that is allowed in silence" "${compatibility[@]}"
+cp "$scratch/allowed.txt" "$tree/tests/differential/allowed.txt"
+
 if ! "$tree/scripts/format.sh" --check 2>&1 | grep -q skipped; then
     refuses "badly formatted code" \
         planted storage/zz_bad.c 'int  x ;\n' scripts/format.sh --check storage/zz_bad.c
