@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "error.h"
 #include "topic_settings.h"
@@ -76,6 +78,24 @@ static int take_changes(struct meta_alter_settings *wanted, struct arena *arena,
     return 0;
 }
 
+static int64_t lag(const struct meta_setting *settings, unsigned count, const char *name,
+                   int64_t otherwise)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(settings[i].name, name) == 0) return strtoll(settings[i].value, NULL, 10);
+    return otherwise;
+}
+
+int alter_settings_fit(const struct meta_setting *settings, unsigned count, char *why,
+                       size_t why_size)
+{
+    int64_t least = lag(settings, count, "min.compaction.lag.ms", 0);
+    int64_t most = lag(settings, count, "max.compaction.lag.ms", INT64_MAX);
+    if (least <= most) return 0;
+    snprintf(why, why_size, "min.compaction.lag.ms is more than max.compaction.lag.ms.");
+    return ERR_INVALID_CONFIG;
+}
+
 /* Every setting that the topic would have. One that is there already is checked again, as Kafka does. */
 static int check_result(struct meta_alter_settings *wanted, const struct meta_topic *topic,
                         const struct meta_settings_change *change, struct arena *arena)
@@ -93,7 +113,9 @@ static int check_result(struct meta_alter_settings *wanted, const struct meta_to
                                        sizeof why);
         if (err != 0) return refuse(wanted, err, "%s", why);
     }
-    return 0;
+    char why[META_WHY_SIZE];
+    int err = alter_settings_fit(settings, count, why, sizeof why);
+    return err == 0 ? 0 : refuse(wanted, err, "%s", why);
 }
 
 static int alter_topic(const struct controller *controller, struct meta_alter_settings *wanted,

@@ -15,4 +15,9 @@ int controller_alter_settings(const struct controller *controller,
                               struct meta_alter_settings *wanted, struct arena *arena,
                               struct meta_command *command);
 
+/* Do the settings that a topic has itself, each of them right, go together? 0, or ERR_INVALID_CONFIG with a
+ * sentence. */
+int alter_settings_fit(const struct meta_setting *settings, unsigned count, char *why,
+                       size_t why_size);
+
 #endif

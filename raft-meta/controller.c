@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "alter_settings.h"
 #include "error.h"
 #include "map.h"
 #include "meta_entry.h"
@@ -99,9 +100,18 @@ static int check_id(const struct controller *controller, struct meta_create_topi
 
 /* ---- settings ---- */
 
-static int compare_settings(const void *a, const void *b)
+/* By name; of one name in the request's order. */
+static int compare_wanted(const void *a, const void *b)
 {
-    return strcmp(((const struct meta_setting *)a)->name, ((const struct meta_setting *)b)->name);
+    const struct meta_wanted_setting *left = *(const struct meta_wanted_setting *const *)a;
+    const struct meta_wanted_setting *right = *(const struct meta_wanted_setting *const *)b;
+    int32_t length = left->name.length < right->name.length ? left->name.length
+                                                            : right->name.length;
+    int order = length > 0 ? memcmp(left->name.data, right->name.data, (size_t)length) : 0;
+    if (order != 0) return order;
+    if (left->name.length != right->name.length)
+        return left->name.length < right->name.length ? -1 : 1;
+    return left < right ? -1 : left > right;
 }
 
 static bool has_nul(struct str text)
@@ -130,22 +140,26 @@ static int take_setting(struct meta_create_topic *wanted, const struct meta_want
     return 0;
 }
 
+/* Of a name that is given again the last value counts, as in Kafka. */
 static int take_settings(struct meta_create_topic *wanted, struct arena *arena,
                          struct meta_topic *topic)
 {
-    struct meta_setting *settings = arena_calloc(arena, wanted->setting_count, sizeof *settings);
-    unsigned count = 0;
-    if (settings == NULL && wanted->setting_count > 0) return no_memory(wanted);
-    for (unsigned i = 0; i < wanted->setting_count; i++) {
-        int err = take_setting(wanted, &wanted->settings[i], arena, &settings[count]);
+    unsigned given = wanted->setting_count, count = 0;
+    struct meta_setting *settings = arena_calloc(arena, given + 1u, sizeof *settings);
+    const struct meta_wanted_setting **order = arena_calloc(arena, given + 1u,
+                                                            sizeof(struct meta_wanted_setting *));
+    if (settings == NULL || order == NULL) return no_memory(wanted);
+    for (unsigned i = 0; i < given; i++)
+        order[i] = &wanted->settings[i];
+    if (given > 1) qsort(order, given, sizeof order[0], compare_wanted);
+    for (unsigned i = 0; i < given; i++) {
+        if (i + 1 < given && str_equal(order[i]->name, order[i + 1]->name)) continue;
+        int err = take_setting(wanted, order[i], arena, &settings[count]);
         if (err != 0) return err;
         count++;
     }
-    if (count > 1) qsort(settings, count, sizeof *settings, compare_settings);
-    for (unsigned i = 1; i < count; i++)
-        if (strcmp(settings[i - 1].name, settings[i].name) == 0)
-            return refuse(wanted, ERR_INVALID_CONFIG, "Setting %.100s is given twice.",
-                          settings[i].name);
+    if (alter_settings_fit(settings, count, wanted->why, sizeof wanted->why) != 0)
+        return wanted->err = ERR_INVALID_CONFIG;
     topic->settings = settings;
     topic->setting_count = count;
     return 0;

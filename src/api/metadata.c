@@ -140,15 +140,23 @@ static void answer_topic(struct answer *answer, const struct meta_topic *topic,
     to->partitions.count = (int32_t)topic->partition_count;
 }
 
-/* A topic that is not there: `wanted` says what it would be. */
-static void answer_missing(struct answer *answer, const struct metadata_request_topic *wanted,
-                           int err, struct metadata_response_topic *to)
+/* A topic of a name that nobody has. */
+static void answer_missing(struct answer *answer, struct str name, int err,
+                           struct metadata_response_topic *to)
 {
     to->error_code = error_kafka_code(err);
-    to->name = wanted->name;
-    to->topic_id = wanted->topic_id;
-    to->is_internal = api_topic_is_internal(wanted->name);
+    to->name = name;
+    to->is_internal = api_topic_is_internal(name);
     to->topic_authorized_operations = authorized_operations(answer);
+}
+
+/* Kafka tells no rights on what it cannot name. */
+static void answer_unknown_id(const struct uuid *id, struct metadata_response_topic *to)
+{
+    to->error_code = error_kafka_code(ERR_UNKNOWN_TOPIC_ID);
+    to->name = STR_NULL;
+    to->topic_id = *id;
+    to->topic_authorized_operations = INT32_MIN;
 }
 
 static void answer_wanted(struct answer *answer, const struct metadata_request_topic *wanted,
@@ -157,25 +165,23 @@ static void answer_wanted(struct answer *answer, const struct metadata_request_t
     struct meta_view *view = answer->loop->view;
     if (answer->by_id) {
         const struct meta_topic *topic = meta_view_topic_by_id(view, &wanted->topic_id);
-        struct metadata_request_topic by_id = { .name = STR_NULL, .topic_id = wanted->topic_id };
         if (topic != NULL)
             answer_topic(answer, topic, to);
         else
-            answer_missing(answer, &by_id, ERR_UNKNOWN_TOPIC_ID, to);
+            answer_unknown_id(&wanted->topic_id, to);
         return;
     }
     const struct meta_topic *topic = meta_view_topic(view, wanted->name);
-    struct metadata_request_topic by_name = { .name = wanted->name };
     if (topic != NULL) {
         answer_topic(answer, topic, to);
     } else if (!topic_name_is_legal(wanted->name)) {
-        answer_missing(answer, &by_name, ERR_INVALID_TOPIC, to);
+        answer_missing(answer, wanted->name, ERR_INVALID_TOPIC, to);
     } else {
         if (answer->request->allow_auto_topic_creation &&
             answer->loop->api->options.auto_create_topics &&
             answer->created++ < AUTO_CREATE_AT_ONCE)
             create_topic(answer->loop, wanted->name);
-        answer_missing(answer, &by_name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
+        answer_missing(answer, wanted->name, ERR_UNKNOWN_TOPIC_OR_PARTITION, to);
     }
 }
 

@@ -103,7 +103,7 @@ def take_apart(data):
         crc = fields.pop("crc")
         fields["crcIsRight"] = crc == crc32c(data[at + CRC_STARTS:end])
         payload = data[at + HEADER.size:end]
-        if fields["attributes"] & 7 == GZIP:  # two libraries need not compress alike
+        if fields["attributes"] & 7 == GZIP and payload[:2] == b"\x1f\x8b":  # two libraries need not compress alike
             payload = gzip.decompress(payload)
             del fields["length"]
         fields["records"] = payload.hex()

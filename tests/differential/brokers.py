@@ -23,6 +23,7 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 broker.rack=north
 num.partitions=3
 log.retention.hours=200000
+log.retention.check.interval.ms=3600000
 log.roll.ms=500000000
 log.cleaner.delete.retention.ms=70000000
 log.message.timestamp.after.max.ms=7200000

@@ -230,6 +230,10 @@ TEST(settings_are_checked_sorted_and_kept)
         { STR_LITERAL("retention.ms"), STR_LITERAL("1") },
         { STR_LITERAL("retention.ms"), STR_LITERAL("2") },
     };
+    static const struct meta_wanted_setting lags[] = {
+        { STR_LITERAL("max.compaction.lag.ms"), STR_LITERAL("50") },
+        { STR_LITERAL("min.compaction.lag.ms"), STR_LITERAL("100") },
+    };
     static const struct meta_wanted_setting nul[] = { { STR_LITERAL("retention.ms"),
                                                         STR_LITERAL("1\0") } };
     struct question question;
@@ -241,7 +245,10 @@ TEST(settings_are_checked_sorted_and_kept)
     assert_int_equal(ask_with(null, 1, &question), 40);
     assert_int_equal(ask_with(unknown, 1, &question), 40);
     assert_int_equal(ask_with(bad, 1, &question), 40);
-    assert_int_equal(ask_with(twice, 2, &question), 40);
+    assert_int_equal(ask_with(twice, 2, &question), 0); /* The last one counts. */
+    assert_int_equal(question.topic.setting_count, 1);
+    assert_string_equal(question.topic.settings[0].value, "2");
+    assert_int_equal(ask_with(lags, 2, &question), 40);
     assert_int_equal(ask_with(nul, 1, &question), 40);
     question_close(&question);
 }
