@@ -10,15 +10,12 @@
 
 /* ---- why an answer may be an error */
 
-/* The end of this life: without power, or with a disk that failed. */
-static bool is_over(const struct world *world)
+bool is_over(const struct world *world)
 {
     return fs_sim_is_off(world->disk) || world->has_failed || fs_sim_has_failed(world->disk);
 }
 
-/* An error is right if the disk has a reason for it. */
-static void expect(struct world *world, const struct partition *partition, int err,
-                   const char *doing)
+void expect(struct world *world, const struct partition *partition, int err, const char *doing)
 {
     if (err == 0 || is_over(world)) return;
     promise(world, world->is_full && (err == ERR_NO_SPACE || err == ERR_KAFKA_STORAGE_ERROR),
@@ -74,7 +71,7 @@ static void choose_producer(struct world *world, const struct partition *partiti
         builder->producer_epoch++;
         builder->base_sequence = 0;
     }
-    if (id % 2 == 0) builder->attributes |= BATCH_TRANSACTIONAL;
+    if (id % 2 == 0 && !partition->is_compacted) builder->attributes |= BATCH_TRANSACTIONAL;
 }
 
 static void prepare(struct world *world, struct log_append *append, struct buffer *data)
@@ -459,9 +456,19 @@ static const struct action actions[] = {
     { 1, restart_at },
     { 1, delete_log },
     { 2, change_settings },
+    { 8, act_compact },
     { 8, read_some },
     { 2, check_log },
 };
+
+void act_beside(struct world *world, struct partition *partition)
+{
+    static void (*const beside[])(struct world *, struct partition *) = {
+        append_as_client, append_as_client, flush, checkpoint, retain, truncate_log,
+    };
+
+    if (!is_over(world)) beside[chance(world, sizeof beside / sizeof *beside)](world, partition);
+}
 
 bool act(struct world *world)
 {

@@ -30,6 +30,7 @@ enum plant {
     PLANT_FOLDER_NOT_SYNCED,  /* Names are not made durable. */
     PLANT_ACK_BEFORE_SYNC,    /* What was appended counts as durable. */
     PLANT_POINT_BEFORE_INDEX, /* The recovery point moves before what it stands for is on disk. */
+    PLANT_CLEANED_NOT_SYNCED, /* A compacted segment takes its place before it is on disk. */
     PLANT_COUNT
 };
 extern const char *const plant_names[PLANT_COUNT];
@@ -60,6 +61,7 @@ struct partition {
     int32_t number;
     struct uuid id;
     struct topic_settings settings;
+    bool is_compacted;         /* And has no transactions. */
     struct partition_log *log; /* NULL: not open. */
 
     struct model_batches batches; /* From durable_start on, in order. */
@@ -145,6 +147,16 @@ void world_let_fault(struct world *world);
 
 /* One of them, by chance; false: the life is over. */
 bool act(struct world *world);
+/* One of those that a writer may do between the steps of a compaction. */
+void act_beside(struct world *world, struct partition *partition);
+/* The end of this life: without power, or with a disk that failed. */
+bool is_over(const struct world *world);
+/* An error is right if the disk has a reason for it. */
+void expect(struct world *world, const struct partition *partition, int err, const char *doing);
+
+/* ---- compact.c */
+
+void act_compact(struct world *world, struct partition *partition);
 
 /* ---- model.c */
 

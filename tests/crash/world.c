@@ -19,6 +19,7 @@ const char *const plant_names[PLANT_COUNT] = {
     [PLANT_FOLDER_NOT_SYNCED] = "folder-not-synced",
     [PLANT_ACK_BEFORE_SYNC] = "ack-before-sync",
     [PLANT_POINT_BEFORE_INDEX] = "point-before-index",
+    [PLANT_CLEANED_NOT_SYNCED] = "cleaned-not-synced",
 };
 
 /* ---- chance and words */
@@ -88,6 +89,7 @@ static void apply_plant(struct world *world)
         fs_sim_ignore(world->disk, FS_SIM_SYNC, ".timeindex");
         fs_sim_ignore(world->disk, FS_SIM_SYNC, ".snapshot");
         break;
+    case PLANT_CLEANED_NOT_SYNCED: fs_sim_ignore(world->disk, FS_SIM_SYNC, ".log.cleaned"); break;
     default: break;
     }
 }
@@ -161,6 +163,7 @@ void world_begin(struct world *world, uint64_t seed, enum plant plant, int verbo
         partition->number = i == 1 ? 1 : 0;
         memset(partition->id.bytes, i + 1, sizeof partition->id.bytes);
         choose_settings(world, &partition->settings);
+        partition->is_compacted = percent(world, 50);
         model_begin_at(partition, 0);
     }
     for (size_t i = 0; i < sizeof world->scratch / sizeof *world->scratch; i++)
