@@ -83,6 +83,8 @@ def plain_leaf(api, value, names, field):
         return "a text" if value else value
     if field in ("ClusterId", "LogDir"):
         return "its " + field if value else value
+    if field == "Value":
+        return re.sub(r"127\.0\.0\.1:[0-9]+", "its own address", re.sub(r"^/\S+/(kafka|sluice)/data$", "its folder", value))
     if field == "Port":
         return "its own" if value == names.port else value
     if field == "SessionId":

@@ -50,6 +50,8 @@ class Pair:
             if not unexpected or name not in READS or said in self.lasting or time.monotonic() > deadline:
                 break
             time.sleep(0.1)
+            for side in self.sides:  # of topics that were created since
+                side.learn_topic_ids()
         self.lasting.add(said)
         self.allowed.count(place, name, found)
         self.results.append(Result(self.case, note, name, version, unexpected))
