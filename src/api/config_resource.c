@@ -6,7 +6,8 @@
 bool config_resource_broker(struct str name, int32_t *broker)
 {
     bool is_negative = name.length > 0 && name.data[0] == '-';
-    int32_t number = 0, at = is_negative ? 1 : 0;
+    bool has_sign = is_negative || (name.length > 0 && name.data[0] == '+'); /* As Java reads it. */
+    int32_t number = 0, at = has_sign ? 1 : 0;
     if (at >= name.length) return false;
     for (; at < name.length; at++) {
         int digit = name.data[at] - '0';

@@ -116,6 +116,7 @@ TEST(what_cannot_be_described_says_why)
     assert_int_equal(describe_error(client, TOPIC, ""), 17);
     assert_int_equal(describe_error(client, TOPIC, "a b"), 17);
     assert_int_equal(describe_error(client, BROKER, "77"), 42);
+    assert_int_equal(describe_error(client, BROKER, "+1"), 0); /* As Java reads a number. */
     assert_int_equal(describe_error(client, BROKER, "x"), 42);
     assert_int_equal(describe_error(client, LOGGER, ""), 42);
     assert_int_equal(describe_error(client, LOGGER, "77"), 42);
