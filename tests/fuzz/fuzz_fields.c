@@ -85,9 +85,18 @@ static int64_t odd_number(void)
     return odd[chance_below(COUNT(odd))];
 }
 
+/* Tens of thousands of partitions are made when they are asked for, which takes longer than all else; more
+ * than can be are refused. */
+static int64_t odd_for(const char *name)
+{
+    int64_t number = odd_number();
+    bool makes_partitions = strcmp(name, "numPartitions") == 0 || strcmp(name, "count") == 0;
+    return makes_partitions && number > 300 ? INT32_MAX : number;
+}
+
 static int64_t some_number(const char *name)
 {
-    if (is_odd()) return odd_number();
+    if (is_odd()) return odd_for(name);
     for (size_t i = 0; i < COUNT(all_numbers); i++) {
         const struct numbers *numbers = &all_numbers[i];
         size_t count = 0;
