@@ -20,6 +20,7 @@ def create_and_look(pair, note="", **options):
     for side in pair.sides:
         side.learn_topic_ids()
     pair.ask("Metadata", Topics=[{"Name": name}], AllowAutoTopicCreation=False, note=note + ", afterwards")
+    pair.delete_topic(name)  # where only one has it, later cases would see that
 
 
 @case
