@@ -28,7 +28,7 @@ def every_version(pair):
 def counts(pair):
     name = pair.topic(partitions=3)
     for count in (0, -1, 1, 2, 3, 10004, 2147483647, -2147483648):
-        for validate in (False, True):
+        for validate in (True,) if count == 10004 else (False, True):  # a sluiced would make them all
             for version in (0, 3):
                 grow(pair, to(name, count), version=version, ValidateOnly=validate, note="%d of 3" % count)
     pair.delete_topic(name)  # it has not grown alike
