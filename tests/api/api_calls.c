@@ -259,6 +259,19 @@ struct fetch_request fetch_request(struct test_client *client, struct topic topi
     return request;
 }
 
+struct fetch_request fetch_partitions(struct test_client *client, struct topic topic,
+                                      const int32_t *partitions, int32_t count)
+{
+    struct fetch_request request = fetch_request(client, topic, 0, 0);
+    make_array(client, &fetch_request_partition_shape, count, &request.topics.items[0].partitions);
+    for (int32_t i = 0; i < count; i++) {
+        request.topics.items[0].partitions.items[i].partition = partitions[i];
+        request.topics.items[0].partitions.items[i].fetch_offset = 0;
+        request.topics.items[0].partitions.items[i].partition_max_bytes = 1 << 20;
+    }
+    return request;
+}
+
 struct fetch_response_partition only_partition(const struct fetch_response *response)
 {
     assert_int_equal(response->error_code, 0);

@@ -140,6 +140,10 @@ struct produce_request produce_request(struct test_client *client, struct topic 
 struct fetch_request fetch_request(struct test_client *client, struct topic topic,
                                    int32_t partition, int64_t offset);
 
+/* The same for several partitions, in the order given, from offset 0. */
+struct fetch_request fetch_partitions(struct test_client *client, struct topic topic,
+                                      const int32_t *partitions, int32_t count);
+
 /* The only partition of a reply. */
 struct fetch_response_partition only_partition(const struct fetch_response *response);
 
