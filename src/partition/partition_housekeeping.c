@@ -34,12 +34,9 @@ static void arm_hasty(struct partition_set *set)
     timer_set(set->options.loop, &set->hasty_timer, delay_ms < 0 ? 0 : delay_ms);
 }
 
-static void arm_flush(struct message *message)
+/* The rounds that come some time after an append. */
+static void arm_rounds(struct partition_set *set)
 {
-    struct partition_set *set = LIST_OWNER(message, struct partition_set, arm_flush);
-    arm_hasty(set);
-    if (!timer_is_set(&set->flush_timer))
-        timer_set(set->options.loop, &set->flush_timer, set->options.flush_interval_ms);
     if (!timer_is_set(&set->checkpoint_timer))
         timer_set(set->options.loop, &set->checkpoint_timer, set->options.checkpoint_interval_ms);
     if (!timer_is_set(&set->watermark_timer))
@@ -47,6 +44,15 @@ static void arm_flush(struct message *message)
                   set->options.high_watermark_interval_ms);
     if (set->options.producer_expiration_ms > 0 && !timer_is_set(&set->expiration_timer))
         timer_set(set->options.loop, &set->expiration_timer, set->options.expiration_interval_ms);
+}
+
+static void arm_flush(struct message *message)
+{
+    struct partition_set *set = LIST_OWNER(message, struct partition_set, arm_flush);
+    arm_hasty(set);
+    if (!timer_is_set(&set->flush_timer))
+        timer_set(set->options.loop, &set->flush_timer, set->options.flush_interval_ms);
+    arm_rounds(set);
 }
 
 static bool is_due(const struct list *node, int64_t now_ms)
@@ -75,15 +81,20 @@ static struct partition *take_dirty(struct set_folder *folder, int64_t now_ms, b
     return partition;
 }
 
+/* A partition says once that it is dirty. What was appended after that may have missed a round, so the
+ * flush asks for them again. */
 static void flush_those(struct partition_set *set, int64_t now_ms, bool others)
 {
+    bool has_flushed = false;
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct partition *partition;
         while ((partition = take_dirty(&set->folders[i], now_ms, others)) != NULL) {
             partition_flush_soon(partition);
             partition_unref(partition);
+            has_flushed = true;
         }
     }
+    if (has_flushed) arm_rounds(set);
 }
 
 static void flush_dirty(struct timer *timer)

@@ -355,29 +355,33 @@ static void note_ended(struct append *append)
 }
 
 /* One record in each of `count` new partitions. */
+static void write_to(struct set_fixture *fixture, int32_t index)
+{
+    struct partition *partition = partition_set_find(fixture->set, &topic_id, index);
+    size_t size;
+    uint8_t *data = batch_of("x", 1, &size);
+    struct append append;
+    append_init(&append, partition, data, size, 9, fixture->loop, note_ended);
+    assert_true(partition_check(&append));
+    partition_append(partition, &append);
+    while (append.is_pending) {
+        sched_yield();
+        loop_turn(fixture->loop);
+    }
+    assert_int_equal(append.log.err, 0);
+    append_close(&append);
+    mem_free(data);
+    partition_unref(partition);
+}
+
 static void write_to_all(struct set_fixture *fixture, int32_t count)
 {
     for (int32_t i = 0; i < count; i++)
         add(fixture, i);
     while (partition_set_opening(fixture->set) > 0)
         pass_barrier(fixture);
-    for (int32_t i = 0; i < count; i++) {
-        struct partition *partition = partition_set_find(fixture->set, &topic_id, i);
-        size_t size;
-        uint8_t *data = batch_of("x", 1, &size);
-        struct append append;
-        append_init(&append, partition, data, size, 9, fixture->loop, note_ended);
-        assert_true(partition_check(&append));
-        partition_append(partition, &append);
-        while (append.is_pending) {
-            sched_yield();
-            loop_turn(fixture->loop);
-        }
-        assert_int_equal(append.log.err, 0);
-        append_close(&append);
-        mem_free(data);
-        partition_unref(partition);
-    }
+    for (int32_t i = 0; i < count; i++)
+        write_to(fixture, i);
 }
 
 static bool was_left_clean(const struct set_fixture *fixture, int dir)
@@ -445,6 +449,32 @@ TEST(high_watermarks_are_noted_in_time_and_at_the_end)
 
     set_fixture_start(&fixture);
     assert_int_equal(noted_watermark(&fixture, 0, 0), 1); /* From the file. */
+    set_fixture_close(&fixture);
+}
+
+static void pass_ms(struct set_fixture *fixture, int64_t ms)
+{
+    clock_manual_advance_ms(&fixture->clock, ms);
+    for (int i = 0; i < 4; i++) /* A distant timer takes a few turns. */
+        loop_turn(fixture->loop);
+}
+
+/* It is dirty already when the second record comes, so only the flush can ask for another round. */
+TEST(what_comes_between_a_round_and_the_next_flush_is_noted_too)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "round");
+    write_to_all(&fixture, 1);
+    loop_turn(fixture.loop);
+    pass_ms(&fixture, 4500); /* Flushed long ago. */
+    write_to(&fixture, 0);
+    loop_turn(fixture.loop); /* Dirty from here on. */
+    pass_ms(&fixture, 501);  /* The round. */
+    assert_int_equal(noted_watermark(&fixture, 0, 0), 2);
+    write_to(&fixture, 0);
+    pass_ms(&fixture, 600); /* The flush. */
+    pass_ms(&fixture, 5001);
+    assert_int_equal(noted_watermark(&fixture, 0, 0), 3);
     set_fixture_close(&fixture);
 }
 
