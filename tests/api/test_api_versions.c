@@ -75,40 +75,56 @@ TEST(nothing_is_listed_that_is_not_served)
     client_close(client);
 }
 
-/* KIP-511: closing the connection instead is what every client carries a workaround for. */
-TEST(an_unknown_version_is_answered_in_version_0_and_the_connection_goes_on)
+static void send_unknown_version(struct test_client *client, int16_t version)
 {
-    struct test_client *client = client_open(shared_broker_port());
-    static const uint8_t request[] = {
-        0, 0,   0,   23, 0,   18,  0, 99, 0, 0, 0, 1, 0, 4, 't', 'e', 's', 't', 0, /* header v2 */
+    uint8_t request[] = {
+        0, 0,   0,   23, 0,   18,  0, 0, 0, 0, 0, 0, 0, 4, 't', 'e', 's', 't', 0, /* header v2 */
         3, 'a', 'b', 3,  '1', '0', 0, 0,
     };
-    client->sent++;
+    store_i16(request + 6, version);
+    store_i32(request + 8, ++client->sent);
     client_send_bytes(client, request, sizeof request);
-    struct api_versions_response response;
-    client_receive(client, API_VERSIONS, 0, &response);
-    assert_int_equal(response.error_code, 35);
-    assert_int_equal(response.api_keys.count, 1);
-    assert_int_equal(response.api_keys.items[0].api_key, 18);
-    assert_int_equal(response.api_keys.items[0].min_version, 0);
-    assert_int_equal(response.api_keys.items[0].max_version, API_VERSIONS_NEWEST);
+}
 
-    struct api_versions_request next = api_versions_request();
-    assert_int_equal(api_versions(client, API_VERSIONS_NEWEST, &next).error_code, 0);
+/* KIP-511: closing the connection instead is what every client carries a workaround for. The client asks
+ * again in a version that it was told. */
+TEST(an_unknown_version_is_answered_in_version_0_and_the_connection_goes_on)
+{
+    static const int16_t unknown[] = { API_VERSIONS_NEWEST + 1, 99, 1000, INT16_MAX };
+    struct test_client *client = client_open(shared_broker_port());
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        send_unknown_version(client, unknown[i]);
+        struct api_versions_response response;
+        client_receive(client, API_VERSIONS, 0, &response);
+        assert_int_equal(response.error_code, 35);
+        assert_int_equal(response.api_keys.count, 1);
+        assert_int_equal(response.api_keys.items[0].api_key, 18);
+        assert_int_equal(response.api_keys.items[0].min_version, 0);
+        assert_int_equal(response.api_keys.items[0].max_version, API_VERSIONS_NEWEST);
+
+        struct api_versions_request next = api_versions_request();
+        for (int16_t version = 0; version <= API_VERSIONS_NEWEST; version++)
+            assert_in_version(version, api_versions(client, version, &next).error_code, 0);
+    }
     client_close(client);
 }
 
-/* KIP-511: the client cannot know yet that headers may have tags. */
+/* KIP-511: the client cannot know yet that headers may have tags. Behind the correlation id comes the
+ * body at once, which has a compact array from version 3 on. */
 TEST(the_header_of_the_answer_never_has_tags)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct api_versions_request request = api_versions_request();
-    client_send(client, API_VERSIONS, 3, &request);
-    struct bytes frame = client_receive_frame(client);
-    struct cursor in = cursor_over(frame.data, (size_t)frame.length);
-    assert_int_equal(cursor_i32(&in), client->sent);
-    assert_int_equal(cursor_i16(&in), 0);
-    assert_true(cursor_uvarint(&in) > RANGES); /* Their count and one. */
+    for (int16_t version = 0; version <= API_VERSIONS_NEWEST; version++) {
+        client_send(client, API_VERSIONS, version, &request);
+        struct bytes frame = client_receive_frame(client);
+        struct cursor in = cursor_over(frame.data, (size_t)frame.length);
+        assert_in_version(version, cursor_i32(&in), client->sent);
+        assert_in_version(version, cursor_i16(&in), 0);
+        int64_t count = version < 3 ? cursor_i32(&in) : (int64_t)cursor_uvarint(&in) - 1;
+        assert_true(count >= RANGES);
+        assert_in_version(version, cursor_i16(&in), 0); /* The first key: Produce. */
+    }
     client_close(client);
 }
 

@@ -72,10 +72,10 @@ TEST(a_version_that_is_not_served_closes_the_connection)
     static const struct {
         int16_t key, version;
     } refused[] = {
-        { PRODUCE, 0 },       { PRODUCE, 2 },          { PRODUCE, 14 },      { FETCH, 3 },
-        { FETCH, 19 },        { LIST_OFFSETS, 0 },     { LIST_OFFSETS, 12 }, { METADATA, 14 },
-        { METADATA, -1 },     { CREATE_TOPICS, 1 },    { CREATE_TOPICS, 8 }, { DELETE_TOPICS, 0 },
-        { DELETE_TOPICS, 7 }, { INIT_PRODUCER_ID, 7 },
+        { PRODUCE, 0 },       { PRODUCE, 1 },       { PRODUCE, 2 },          { PRODUCE, 14 },
+        { FETCH, 3 },         { FETCH, 19 },        { LIST_OFFSETS, 0 },     { LIST_OFFSETS, 12 },
+        { METADATA, 14 },     { METADATA, -1 },     { CREATE_TOPICS, 1 },    { CREATE_TOPICS, 8 },
+        { DELETE_TOPICS, 0 }, { DELETE_TOPICS, 7 }, { INIT_PRODUCER_ID, 7 },
     };
     static const uint8_t zeros[32];
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)

@@ -56,18 +56,25 @@ TEST(a_created_topic_takes_records_at_once)
 /* KIP-464. */
 TEST(minus_one_means_what_the_broker_says)
 {
-    struct test_client *client = client_open(shared_broker_port());
+    static const char *const settings[] = { "num.partitions=5", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
     for (int16_t version = 4; version <= CREATE_TOPICS_NEWEST; version++) {
         struct create_topics_request request = create_request(client, topic_name_new());
         request.topics.items[0].num_partitions = -1;
         request.topics.items[0].replication_factor = -1;
         struct create_topics_response_topic answer = create_topic(client, version, &request);
         assert_in_version(version, answer.error_code, 0);
+        struct metadata_response_topic seen = metadata_of(client, METADATA_NEWEST, answer.name,
+                                                          NULL, false);
+        assert_in_version(version, seen.partitions.count, 5);
         if (version < 5) continue;
-        assert_in_version(version, answer.num_partitions, 1);
+        assert_in_version(version, answer.num_partitions, 5);
         assert_in_version(version, answer.replication_factor, 1);
     }
     client_close(client);
+    test_broker_stop(&broker);
 }
 
 /* Sends the request in every version, really and to validate only: the same error each time, with a

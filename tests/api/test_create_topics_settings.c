@@ -42,20 +42,103 @@ TEST(settings_are_told_in_the_answer)
     client_close(client);
 }
 
-/* KIP-525: tools look these up and crash without them. */
-TEST(the_answer_has_the_settings_that_tools_look_for)
+/* Those of Kafka 4.4. Tools look them up and crash where one is missing. */
+static const char *const kafkas_settings[] = {
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "errors.deadletterqueue.group.enable",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.compaction.lag.ms",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "remote.log.copy.disable",
+    "remote.log.delete.on.disable",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+};
+
+static struct describe_configs_response_result describe_topic(struct test_client *client,
+                                                              int16_t version, struct str name)
+{
+    struct describe_configs_request request;
+    struct describe_configs_response response;
+    message_defaults(&describe_configs_request_shape, &request);
+    make_array(client, &describe_configs_request_resource_shape, 1, &request.resources);
+    request.resources.items[0].resource_type = 2; /* A topic. */
+    request.resources.items[0].resource_name = name;
+    request.resources.items[0].configuration_keys.count = -1;
+    client_call(client, DESCRIBE_CONFIGS, version, &request, &response);
+    assert_in_version(version, response.results.count, 1);
+    assert_in_version(version, response.results.items[0].error_code, 0);
+    return response.results.items[0];
+}
+
+static const struct describe_configs_response_config *find_described(
+    const struct describe_configs_response_result *result, struct str name)
+{
+    for (int32_t i = 0; i < result->configs.count; i++)
+        if (str_equal(result->configs.items[i].name, name)) return &result->configs.items[i];
+    fail_msg("%.*s is not described", (int)name.length, name.data);
+    return NULL;
+}
+
+TEST(every_setting_that_a_topic_has_is_described)
 {
     struct test_client *client = client_open(shared_broker_port());
-    struct create_topics_request request = create_request(client, topic_name_new());
-    struct create_topics_response_topic answer = create_topic(client, CREATE_TOPICS_NEWEST,
-                                                              &request);
-    static const char *const names[] = {
-        "cleanup.policy",      "retention.ms",     "retention.bytes",
-        "min.insync.replicas", "compression.type", "max.message.bytes",
-        "segment.bytes",       "segment.ms",       "message.timestamp.type",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        find_setting(&answer, names[i]);
+    struct topic topic = topic_new(client, 1);
+    for (int16_t version = 1; version <= DESCRIBE_CONFIGS_NEWEST; version++) {
+        struct describe_configs_response_result result = describe_topic(client, version,
+                                                                        topic.name);
+        for (size_t i = 0; i < sizeof kafkas_settings / sizeof kafkas_settings[0]; i++)
+            find_described(&result, str_from(kafkas_settings[i]));
+    }
+    client_close(client);
+}
+
+/* KIP-525: what is created is told as DescribeConfigs would. */
+TEST(the_answer_has_all_settings_of_the_new_topic)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    for (int16_t version = 5; version <= CREATE_TOPICS_NEWEST; version++) {
+        struct create_topics_request request = with_setting(client, "retention.ms", "12345");
+        struct create_topics_response_topic answer = create_topic(client, version, &request);
+        await_topic(client, answer.name, 1);
+        struct describe_configs_response_result described = describe_topic(
+            client, DESCRIBE_CONFIGS_NEWEST, answer.name);
+        assert_in_version(version, answer.configs.count, described.configs.count);
+        for (int32_t i = 0; i < answer.configs.count; i++) {
+            const struct create_topics_response_config *told = &answer.configs.items[i];
+            const struct describe_configs_response_config *setting = find_described(&described,
+                                                                                    told->name);
+            assert_true(str_equal(told->value, setting->value));
+            assert_in_version(version, told->config_source, setting->config_source);
+            assert_in_version(version, told->read_only, setting->read_only);
+            assert_in_version(version, told->is_sensitive, setting->is_sensitive);
+        }
+    }
     client_close(client);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What Fetch promises to consumers. */
 
-#include <string.h>
-
 #include "api_calls.h"
 
 #define OLDEST      4

@@ -246,6 +246,50 @@ TEST(a_topic_that_is_created_again_has_another_id)
     client_close(client);
 }
 
+/* Clients that see a zero where others have an id go back to names, or mix topics up. */
+TEST(every_topic_of_the_list_has_an_id_of_its_own_however_it_was_made)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    topic_new(client, 1);
+    await_auto_created(client, METADATA_NEWEST, topic_name_new());
+    for (int16_t version = 10; version <= METADATA_NEWEST; version++) {
+        struct metadata_request request = metadata_request_empty();
+        struct metadata_response response;
+        request.topics.count = -1;
+        client_call(client, METADATA, version, &request, &response);
+        assert_true(response.topics.count >= 2);
+        for (int32_t i = 0; i < response.topics.count; i++) {
+            assert_false(uuid_is_zero(&response.topics.items[i].topic_id));
+            for (int32_t k = 0; k < i; k++)
+                assert_false(uuid_equal(&response.topics.items[i].topic_id,
+                                        &response.topics.items[k].topic_id));
+        }
+    }
+    client_close(client);
+}
+
+/* KIP-516: who knows only the old one must not read or write the new one. */
+TEST(the_id_of_a_topic_that_was_deleted_and_created_again_is_good_for_nothing)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic old = topic_new(client, 1);
+    produce_some(client, old, 0, 3);
+    topic_delete(client, old);
+    while (topic_exists(client, old.name)) {}
+    struct create_topics_request request = create_request(client, old.name);
+    assert_int_equal(create_topic(client, CREATE_TOPICS_NEWEST, &request).error_code, 0);
+    struct topic again = await_topic(client, old.name, 1);
+    for (int16_t version = 13; version <= FETCH_NEWEST; version++) {
+        struct fetch_request to_fetch = fetch_request(client, old, 0, 0);
+        assert_in_version(version, fetch_with(client, version, &to_fetch).error_code, 100);
+    }
+    struct records batch = batch_build(&client->arena, (struct batch){ 0 });
+    assert_int_equal(produce_to(client, PRODUCE_NEWEST, old, 0, -1, batch).error_code, 100);
+    assert_int_equal(end_offset(client, again, 0), 0);
+    produce_some(client, again, 0, 1);
+    client_close(client);
+}
+
 TEST(a_topic_that_is_asked_for_twice_is_answered_once)
 {
     struct test_client *client = client_open(shared_broker_port());

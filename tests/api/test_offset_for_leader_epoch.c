@@ -100,24 +100,75 @@ TEST(what_does_not_exist_has_no_epochs)
     client_close(client);
 }
 
+static void delete_below(struct test_client *client, struct str topic, int64_t offset)
+{
+    struct delete_records_request request = delete_records_request_empty();
+    request.timeout_ms = 30000;
+    make_array(client, &delete_records_request_topic_shape, 1, &request.topics);
+    request.topics.items[0].name = topic;
+    make_array(client, &delete_records_request_partition_shape, 1,
+               &request.topics.items[0].partitions);
+    request.topics.items[0].partitions.items[0].offset = offset;
+    struct delete_records_response response;
+    client_call(client, DELETE_RECORDS, DELETE_RECORDS_NEWEST, &request, &response);
+    assert_int_equal(response.topics.items[0].partitions.items[0].error_code, 0);
+}
+
 TEST(deleted_records_leave_the_end_of_their_epoch)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     produce_some(client, topic, 0, 3);
-    struct delete_records_request request = delete_records_request_empty();
-    request.timeout_ms = 30000;
-    make_array(client, &delete_records_request_topic_shape, 1, &request.topics);
-    request.topics.items[0].name = topic.name;
-    make_array(client, &delete_records_request_partition_shape, 1,
-               &request.topics.items[0].partitions);
-    request.topics.items[0].partitions.items[0].offset = 2;
-    struct delete_records_response response;
-    client_call(client, DELETE_RECORDS, DELETE_RECORDS_NEWEST, &request, &response);
-    assert_int_equal(response.topics.items[0].partitions.items[0].error_code, 0);
+    delete_below(client, topic.name, 2);
     assert_end(client, topic.name, 0, -1, 0, ANSWER(0, 0, 3));
     assert_end(client, topic.name, 0, -1, -2, ANSWER(0, -2, 2));
     client_close(client);
+}
+
+static int32_t current_epoch(struct test_client *client, struct str topic)
+{
+    return metadata_of(client, METADATA_NEWEST, topic, NULL, false)
+        .partitions.items[0]
+        .leader_epoch;
+}
+
+/* The log is one that a Kafka wrote: 0 from offset 4 on, 1 from 18, 3 from 23. Ours follows at 45, and
+ * behind a kill the next one at 47. */
+TEST(every_epoch_of_several_ends_where_the_one_that_followed_it_began)
+{
+    struct test_broker broker;
+    test_broker_prepare_on(&broker, NULL, "data/segment-data");
+    test_broker_start(&broker);
+    struct test_client *client = client_open(broker.port);
+    struct str orders = STR_LITERAL("orders");
+    produce_some(client, await_topic(client, orders, 1), 0, 2);
+    assert_int_equal(current_epoch(client, orders), 4);
+    for (int life = 0; life < 2; life++) {
+        int32_t current = current_epoch(client, orders);
+        assert_end(client, orders, 0, -1, -1, ANSWER(0, -1, -1)); /* No epoch. */
+        assert_end(client, orders, 0, -1, -2, ANSWER(0, -2, 4));  /* Below all: the first begins. */
+        assert_end(client, orders, 0, current, 0, ANSWER(0, 0, 18));
+        assert_end(client, orders, 0, current, 1, ANSWER(0, 1, 23));
+        assert_end(client, orders, 0, current, 2, ANSWER(0, 1, 23)); /* Nobody led in it. */
+        assert_end(client, orders, 0, current, 3, ANSWER(0, 3, 45));
+        assert_end(client, orders, 0, current, 4, ANSWER(0, 4, 47));
+        assert_end(client, orders, 0, current, current, ANSWER(0, current, 47)); /* It goes on. */
+        assert_end(client, orders, 0, -1, current + 1, ANSWER(0, -1, -1));       /* To come. */
+        assert_end(client, orders, 0, current - 1, 3, ANSWER(74, -1, -1));
+        assert_end(client, orders, 0, current + 1, 3, ANSWER(75, -1, -1));
+        if (life == 1) break;
+        client_close(client);
+        test_broker_kill(&broker);
+        test_broker_start(&broker);
+        client = client_open(broker.port);
+        await_topic(client, orders, 1);
+    }
+    /* Of an epoch whose records are gone only that is known where the log begins. */
+    delete_below(client, orders, 20);
+    assert_end(client, orders, 0, -1, 0, ANSWER(0, 0, 20));
+    assert_end(client, orders, 0, -1, 1, ANSWER(0, 1, 23));
+    client_close(client);
+    test_broker_stop(&broker);
 }
 
 TEST(a_request_for_no_epoch_is_answered)
