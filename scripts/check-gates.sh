@@ -79,6 +79,16 @@ echo '== a difference that nobody wrote down' >>"$tree/tests/differential/allowe
 refuses "a difference that is allowed in silence" "${compatibility[@]}"
 cp "$scratch/allowed.txt" "$tree/tests/differential/allowed.txt"
 
+settings=("$tree/scripts/check-settings.sh" "$tree")
+accepts "the tree" "${settings[@]}"
+refuses "a test of a setting that nobody honours" \
+    planted tests/test_zz_bad.c '/* Setting: no.such */\nTEST(x)\n' "${settings[@]}"
+cp "$tree/storage/topic_settings.c" "$scratch/topic_settings.c"
+echo '    { "zz.new", KIND_INT, "1", 1, 2, NULL, FIELD(zz_new), true, NULL },' \
+    >>"$tree/storage/topic_settings.c"
+refuses "a setting without a test" "${settings[@]}"
+cp "$scratch/topic_settings.c" "$tree/storage/topic_settings.c"
+
 if ! "$tree/scripts/format.sh" --check 2>&1 | grep -q skipped; then
     refuses "badly formatted code" \
         planted storage/zz_bad.c 'int  x ;\n' scripts/format.sh --check storage/zz_bad.c

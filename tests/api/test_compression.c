@@ -125,6 +125,7 @@ TEST(the_limit_holds_for_what_came_and_for_what_is_made_of_it)
     client_close(client);
 }
 
+/* Setting: message.timestamp.type, compression.type */
 TEST(a_topic_may_have_a_codec_and_the_brokers_time)
 {
     struct test_client *client = client_open(shared_broker_port());

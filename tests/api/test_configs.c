@@ -307,6 +307,7 @@ static void await_produce(struct test_client *client, struct topic topic, int32_
     while (produce_of_size(client, topic, bytes) != code) {}
 }
 
+/* Setting: max.message.bytes */
 TEST(a_smaller_limit_of_messages_counts_from_the_next_one_on)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -321,6 +322,7 @@ TEST(a_smaller_limit_of_messages_counts_from_the_next_one_on)
     client_close(client);
 }
 
+/* Setting: log.retention.check.interval.ms */
 TEST(shorter_retention_removes_what_is_there)
 {
     static const char *const often[] = { "log.retention.check.interval.ms=20", NULL };

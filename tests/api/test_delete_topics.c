@@ -206,6 +206,7 @@ TEST(a_deleted_topic_is_unknown_to_everybody)
     client_close(client);
 }
 
+/* Setting: delete.topic.enable */
 TEST(with_deletion_off_topics_stay)
 {
     static const char *const settings[] = { "delete.topic.enable=false", NULL };

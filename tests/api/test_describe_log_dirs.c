@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What DescribeLogDirs promises to clients. */
 
+#include <stdio.h>
+
 #include "api_calls.h"
 
 #define OLDEST      1
@@ -133,4 +135,64 @@ TEST(what_is_not_here_is_left_out_and_what_is_named_twice_is_told_once)
         assert_in_version(version, describe(client, version, &request).topics.count, 0);
     }
     client_close(client);
+}
+
+/* The answer of a broker with two folders, of all partitions. */
+static struct describe_log_dirs_response describe_two(struct test_client *client)
+{
+    struct describe_log_dirs_request request = describe_log_dirs_request_empty();
+    struct describe_log_dirs_response response;
+    request.topics.count = -1;
+    client_call(client, DESCRIBE_LOG_DIRS, DESCRIBE_LOG_DIRS_NEWEST, &request, &response);
+    assert_int_equal(response.error_code, 0);
+    assert_int_equal(response.results.count, 2);
+    return response;
+}
+
+static int partitions_in(const struct describe_log_dirs_response_result *result)
+{
+    int count = 0;
+    for (int32_t i = 0; i < result->topics.count; i++)
+        count += result->topics.items[i].partitions.count;
+    return count;
+}
+
+/* A folder that is taken away cannot be written to any more. */
+TEST(a_folder_that_is_offline_is_told_as_such)
+{
+    struct test_broker broker;
+    char log_dirs[300], folder[160], gone[170];
+    test_broker_prepare(&broker, NULL);
+    snprintf(folder, sizeof folder, "%s/other", broker.folder);
+    snprintf(gone, sizeof gone, "%s-gone", folder);
+    snprintf(log_dirs, sizeof log_dirs, "log.dirs=%s/data,%s", broker.folder, folder);
+    broker.settings[0] = log_dirs;
+    broker.settings[1] = "sluice.flush.interval.ms=5";
+    test_broker_start(&broker);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_new(client, 4);
+    struct describe_log_dirs_response told = describe_two(client);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(told.results.items[i].error_code, 0);
+        assert_int_equal(partitions_in(&told.results.items[i]), 2);
+    }
+
+    assert_int_equal(rename(folder, gone), 0);
+    int refused = 0;
+    while (refused < 2) { /* New segments and the names of files cannot be had there. */
+        refused = 0;
+        for (int32_t i = 0; i < 4; i++)
+            refused += produce_to(client, PRODUCE_NEWEST, topic, i, -1,
+                                  batch_build(&client->arena, (struct batch){ .value_bytes = 9 }))
+                           .error_code == 56;
+    }
+    told = describe_two(client);
+    assert_int_equal(told.results.items[0].error_code, 0);
+    assert_int_equal(partitions_in(&told.results.items[0]), 2);
+    assert_int_equal(told.results.items[1].error_code, 56);
+    assert_int_equal(told.results.items[1].total_bytes, -1);
+    assert_int_equal(partitions_in(&told.results.items[1]), 0);
+    client_close(client);
+    assert_int_equal(rename(gone, folder), 0);
+    test_broker_kill(&broker);
 }

@@ -403,6 +403,7 @@ TEST(a_session_may_be_opened_with_nothing_in_it)
     client_close(client);
 }
 
+/* Setting: max.incremental.fetch.session.cache.slots */
 TEST(who_finds_no_slot_is_answered_in_full)
 {
     static const char *const settings[] = { "max.incremental.fetch.session.cache.slots=2", NULL };

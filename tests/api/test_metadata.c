@@ -150,6 +150,7 @@ TEST(a_topic_created_by_asking_for_it_takes_records)
     client_close(client);
 }
 
+/* Setting: auto.create.topics.enable */
 TEST(with_auto_creation_off_an_unknown_topic_stays_unknown)
 {
     static const char *const settings[] = { "auto.create.topics.enable=false", NULL };
@@ -163,6 +164,7 @@ TEST(with_auto_creation_off_an_unknown_topic_stays_unknown)
     test_broker_stop(&broker);
 }
 
+/* Setting: num.partitions */
 TEST(auto_created_topics_have_as_many_partitions_as_the_broker_says)
 {
     static const char *const settings[] = { "num.partitions=4", NULL };

@@ -38,6 +38,7 @@ static void await_line(const char *path, const char *text)
     }
 }
 
+/* Setting: sluice.log.file, sluice.log.format */
 TEST(lines_go_to_a_file_in_json_and_to_a_new_one_after_sighup)
 {
     struct test_broker broker;

@@ -179,6 +179,7 @@ TEST(every_name_is_in_the_table_once)
         assert_ptr_equal(setting_find(setting->name, NULL), setting);
 }
 
+/* Setting: sluice.unsynced.max.bytes */
 TEST(the_machine_decides_what_nobody_says)
 {
     assert_loads("--dev");
@@ -196,6 +197,15 @@ TEST(the_machine_decides_what_nobody_says)
     assert_loads("--dev", SET("sluice.unsynced.max.bytes", "1048576"));
     assert_int_equal(config.unsynced_max_bytes, 1 << 20);
     assert_refuses("--dev", SET("sluice.unsynced.max.bytes", "0"));
+}
+
+/* Setting: controller.quorum.election.timeout.ms, sluice.sendfile.min.bytes */
+TEST(what_is_said_is_what_counts)
+{
+    assert_loads("--dev", SET("controller.quorum.election.timeout.ms", "5000"),
+                 SET("sluice.sendfile.min.bytes", "77"));
+    assert_int_equal(config.election_timeout_ms, 5000);
+    assert_int_equal(config.sendfile_from_bytes, 77);
 }
 
 /* ---- the three sources ---- */
@@ -414,6 +424,7 @@ TEST(broker_id_is_an_older_name_of_node_id)
     assert_refuses("--dev", SET("broker.id", "4"), SET("node.id", "5"));
 }
 
+/* Setting: controller.quorum.voters, controller.quorum.bootstrap.servers */
 TEST(the_quorum_is_this_node)
 {
     assert_loads("--dev", SET("node.id", "3"), SET("controller.quorum.voters", "3@localhost:9093"));
@@ -424,6 +435,7 @@ TEST(the_quorum_is_this_node)
     assert_loads("--dev", SET("controller.quorum.bootstrap.servers", "localhost:9093"));
 }
 
+/* Setting: log.dirs, log.dir */
 TEST(log_dirs_go_before_log_dir_and_are_different)
 {
     assert_loads(SET("log.dirs", " /a , /b"), SET("log.dir", "/c"));

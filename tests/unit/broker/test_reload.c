@@ -54,6 +54,7 @@ static void broker_ends(void)
     config_close(&config);
 }
 
+/* Setting: sluice.log.level */
 TEST(sighup_changes_what_can_change_and_names_the_rest)
 {
     broker_started_with("log.dirs=/a\n");

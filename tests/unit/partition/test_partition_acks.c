@@ -212,6 +212,7 @@ TEST(a_failed_sync_acknowledges_nobody_and_the_partition_is_offline)
     end(&fixture);
 }
 
+/* Setting: flush.messages */
 TEST(with_flush_messages_n_a_flush_begins_when_there_are_n)
 {
     struct partition_fixture fixture;
@@ -233,6 +234,7 @@ TEST(with_flush_messages_n_a_flush_begins_when_there_are_n)
     end(&fixture);
 }
 
+/* Setting: flush.ms */
 TEST(with_flush_ms_the_housekeeping_begins_the_flush_and_0_is_at_once)
 {
     struct partition_fixture fixture;

@@ -84,6 +84,7 @@ TEST(a_segment_that_reaches_to_the_last_stable_offset_is_not_touched)
     fixture_close(&fixture);
 }
 
+/* Setting: min.compaction.lag.ms */
 TEST(young_records_are_not_touched)
 {
     start();
@@ -103,6 +104,7 @@ TEST(young_records_are_not_touched)
     fixture_close(&fixture);
 }
 
+/* Setting: delete.retention.ms */
 TEST(a_tombstone_stays_for_the_time_of_delete_retention)
 {
     start();
