@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "broker.h"
+#include "error.h"
 #include "trace_output.h"
 
 extern char **environ;
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct broker *broker = NULL;
-    int err = 0;
+    int err = action == CONFIG_EXIT_PROBLEMS ? ERR_USAGE : 0;
     if (action == CONFIG_RUN) {
         err = trace_output_apply(&config);
         if (err == 0) config_tell_warnings(&config);

@@ -451,19 +451,26 @@ int config_load(struct config *config, int argc, char **argv, char **environment
     report.is_check = arguments.check;
     err = read_settings(&settings, &arguments, argc, argv, environment, &report);
     if (err == 0) err = fill(&made, &settings, &report);
+    bool has_problems = report.problem_count > 0;
     if (err == 0)
         err = config_report_end(&report);
     else
         snprintf(why, why_size, "%s", error_text(err));
+    if (arguments.check && err == ERR_USAGE) {
+        puts(why); /* It was asked for, so it is no mistake of the command line. */
+        err = 0;
+    }
     settings_close(&settings);
     made.warnings = report.warnings;
     made.warning_count = report.warning_count;
 
-    if (err == 0 && arguments.check) puts("configuration is fine");
+    if (err == 0 && arguments.check && !has_problems) puts("configuration is fine");
     if (err != 0 || arguments.check) config_close(&made); /* Leaves it empty. */
     if (err == 0) {
         *config = made;
-        *action = arguments.check ? CONFIG_EXIT_OK : CONFIG_RUN;
+        *action = !arguments.check ? CONFIG_RUN
+                  : has_problems   ? CONFIG_EXIT_PROBLEMS
+                                   : CONFIG_EXIT_OK;
     }
     return err;
 }

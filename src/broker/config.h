@@ -88,12 +88,12 @@ struct config {
     char **argv, **environment;
 };
 
-enum config_action { CONFIG_RUN, CONFIG_EXIT_OK };
+enum config_action { CONFIG_RUN, CONFIG_EXIT_OK, CONFIG_EXIT_PROBLEMS };
 
 /* Reads everything, and keeps `argv` and `environment` to read it again. Errors give ERR_USAGE (or ERR_NO_MEMORY) with one clear sentence in `why`.
  * `environment` is a NULL-ended list as environ. CONFIG_EXIT_OK: --help, --version, --check-config
  * or --print-configuration printed what they should to stdout, and the program ends; `config` is then
- * empty. */
+ * empty. CONFIG_EXIT_PROBLEMS: the same, and --check-config told what is wrong. */
 int config_load(struct config *config, int argc, char **argv, char **environment,
                 enum config_action *action, char *why, size_t why_size);
 

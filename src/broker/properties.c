@@ -103,7 +103,7 @@ static bool unescape(char *text)
 
 int properties_parse(struct str text,
                      int (*each)(void *context, unsigned line, const char *key, const char *value),
-                     void *context, unsigned *line, const char **problem)
+                     void (*bad)(void *context, unsigned line, const char *sentence), void *context)
 {
     struct reader reader = { text.data, text.data + text.length, 0 };
     char *key = mem_alloc((size_t)text.length + 1);
@@ -113,17 +113,14 @@ int properties_parse(struct str text,
         unsigned first_line = reader.line;
         if (first.length == 0 || first.data[0] == '#' || first.data[0] == '!') continue;
         size_t length = join_lines(&reader, first, key);
-        const char *bad = memchr(key, '\0', length) != NULL ? "a zero byte is not text" : NULL;
+        const char *problem = memchr(key, '\0', length) != NULL ? "a zero byte is not text" : NULL;
         char *value = split(key);
-        if (bad == NULL && (!unescape(key) || !unescape(value)))
-            bad = "\\u is not understood; write the letter itself, in UTF-8";
-        if (bad != NULL) {
-            *line = first_line;
-            *problem = bad;
-            err = ERR_MALFORMED;
-        } else {
+        if (problem == NULL && (!unescape(key) || !unescape(value)))
+            problem = "\\u is not understood; write the letter itself, in UTF-8";
+        if (problem != NULL)
+            bad(context, first_line, problem);
+        else
             err = each(context, first_line, key, value);
-        }
     }
     mem_free(key);
     return err;

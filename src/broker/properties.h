@@ -10,11 +10,12 @@
 
 #include "bytes.h"
 
-/* Calls `each` for every pair in order; `line`, from 1, is where it begins. Stops with what `each`
- * returned if that is not 0. A text that is not legal gives ERR_MALFORMED, its `*line`, and the
- * static sentence `*problem`. Also ERR_NO_MEMORY. */
+/* Calls `each` for every pair in order; `line`, from 1, is where it begins. What is not legal is passed
+ * over, and `bad` is told where it is, and why. Stops with what `each` returned if that is not 0; also
+ * ERR_NO_MEMORY. */
 int properties_parse(struct str text,
                      int (*each)(void *context, unsigned line, const char *key, const char *value),
-                     void *context, unsigned *line, const char **problem);
+                     void (*bad)(void *context, unsigned line, const char *sentence),
+                     void *context);
 
 #endif

@@ -130,6 +130,12 @@ static int put_pair(void *context, unsigned line, const char *key, const char *v
     return err;
 }
 
+static void report_line(void *context, unsigned line, const char *sentence)
+{
+    const struct file_reader *reader = context;
+    config_problem(reader->report, "%s:%u: %s", reader->path, line, sentence);
+}
+
 int settings_read_file(struct settings *settings, const char *path, struct config_report *report)
 {
     struct buffer text;
@@ -145,14 +151,8 @@ int settings_read_file(struct settings *settings, const char *path, struct confi
         config_problem(report, "%s cannot be read: %s", path, strerror(problem));
     } else {
         struct file_reader reader = { settings, report, path };
-        unsigned line;
-        const char *sentence;
         err = properties_parse((struct str){ (const char *)text.data, (int32_t)text.length },
-                               put_pair, &reader, &line, &sentence);
-        if (err == ERR_MALFORMED) {
-            config_problem(report, "%s:%u: %s", path, line, sentence);
-            err = 0;
-        }
+                               put_pair, report_line, &reader);
     }
     buffer_close(&text);
     return err;

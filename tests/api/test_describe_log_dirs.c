@@ -161,7 +161,7 @@ static int partitions_in(const struct describe_log_dirs_response_result *result)
 TEST(a_folder_that_is_offline_is_told_as_such)
 {
     struct test_broker broker;
-    char log_dirs[300], folder[160], gone[170];
+    char log_dirs[400], folder[160], gone[170];
     test_broker_prepare(&broker, NULL);
     snprintf(folder, sizeof folder, "%s/other", broker.folder);
     snprintf(gone, sizeof gone, "%s-gone", folder);

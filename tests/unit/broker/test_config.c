@@ -653,14 +653,20 @@ TEST(check_config_tells_everything_that_is_wrong)
     char printed[4096];
     assert_int_equal(
         load_and_capture(LIST("--check-config", SET("num.partitions", "0"),
-                              SET("ssl.protocol", "x"), SET("background.threads", "2")),
+                              SET("ssl.protocol", "x"), SET("background.threads", "2"),
+                              file_of("no.such=1\nbroker.rack=\\u0041\nfetch.max.bytes=1\n")),
                          printed, sizeof printed),
-        ERR_USAGE);
+        0);
+    assert_int_equal(action, CONFIG_EXIT_PROBLEMS);
+    assert_null(config.listeners);
+    assert_says(printed, "server.properties:1: there is no setting \"no.such\"");
+    assert_says(printed, "server.properties:2: \\u is not understood");
+    assert_says(printed, "server.properties:3: fetch.max.bytes must be");
     assert_says(printed, "problem: --set: num.partitions must be");
     assert_says(printed, "problem: --set: ssl.protocol can only be TLSv1.3");
     assert_says(printed, "problem: log.dirs is not set");
     assert_says(printed, "warning: --set: background.threads has no effect");
-    assert_string_equal(why, "the configuration has 3 problems");
+    assert_says(printed, "the configuration has 6 problems\n");
 }
 
 TEST(check_config_is_content_with_a_good_one)
@@ -670,6 +676,7 @@ TEST(check_config_is_content_with_a_good_one)
     assert_string_equal(printed, "configuration is fine\n");
     assert_int_equal(action, CONFIG_EXIT_OK);
     assert_null(config.listeners);
+    assert_refuses("--check-config", "--no-such-option"); /* That is no configuration. */
 }
 
 TEST(help_and_version_are_printed_whatever_else_is_said)
