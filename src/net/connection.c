@@ -113,7 +113,7 @@ static void connection_discard(struct connection *connection)
         }
         connection->read_waits_for = got == TRANSPORT_WANT_WRITE ? UV_WRITABLE : UV_READABLE;
         if (got < 0) return;
-        net_loop_add(&net_loop->bytes_in, (uint64_t)got);
+        counter_add(&net_loop->bytes_in, (uint64_t)got);
     }
 }
 
@@ -211,7 +211,7 @@ static size_t connection_deliver(struct connection *connection, const uint8_t *d
         uint32_t calls = net_loop->calls_begun - calls_before;
         if (calls > 0 && server->burst_end != NULL) server->burst_end(server, net_loop);
         net_loop->bursting = NULL;
-        net_loop_add(&net_loop->frames, calls);
+        counter_add(&net_loop->frames, calls);
 
         /* DESIGN 2.3: all that is ready leaves with one write; that may make room for more. */
         outbox_flush(connection);
@@ -224,7 +224,7 @@ static size_t connection_deliver(struct connection *connection, const uint8_t *d
 static void connection_took(struct connection *connection, size_t got)
 {
     struct net_loop *net_loop = connection->loop;
-    net_loop_add(&net_loop->bytes_in, got);
+    counter_add(&net_loop->bytes_in, got);
     connection_touch(connection);
     size_t length = inbox_took(connection, got);
     size_t done = connection_deliver(connection, net_loop->read_buffer, length);

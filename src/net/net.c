@@ -175,8 +175,8 @@ void net_stats(struct net *net, struct net_stats *stats)
     memory_budget_usage(&net->budget, &stats->memory_reserved, &stats->memory_waiting);
     for (unsigned i = 0; i < net->loop_count; i++) {
         struct net_loop *net_loop = net->loops[i];
-        stats->frames += atomic_load_explicit(&net_loop->frames, memory_order_relaxed);
-        stats->bytes_in += atomic_load_explicit(&net_loop->bytes_in, memory_order_relaxed);
-        stats->bytes_out += atomic_load_explicit(&net_loop->bytes_out, memory_order_relaxed);
+        stats->frames += counter_read(&net_loop->frames);
+        stats->bytes_in += counter_read(&net_loop->bytes_in);
+        stats->bytes_out += counter_read(&net_loop->bytes_out);
     }
 }

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "counter.h"
 #include "frame_pool.h"
 #include "list.h"
 #include "loop.h"
@@ -70,7 +71,7 @@ struct net_loop {
 
     atomic_uint connections_open; /* From accept to close, for the choice of a loop. */
     atomic_uint connections_kept; /* Until the last call lets go of them. */
-    _Atomic uint64_t frames, bytes_in, bytes_out;
+    struct counter frames, bytes_in, bytes_out;
 };
 
 /* 0, ERR_NO_MEMORY or ERR_IO. */
@@ -92,12 +93,5 @@ void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connectio
 
 /* A frame has begun that is not whole: see that it goes on. */
 void net_loop_watch_progress(struct net_loop *net_loop);
-
-/* Counters have one writer each, so no locked instruction is needed. */
-static inline void net_loop_add(_Atomic uint64_t *counter, uint64_t more)
-{
-    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + more, memory_order_relaxed);
-}
 
 #endif

@@ -119,7 +119,7 @@ static const uint8_t *reply_memory(const struct call_box *box,
 static void outbox_sent(struct connection *connection, uint64_t count)
 {
     struct list *calls = &connection->outbox.calls;
-    net_loop_add(&connection->loop->bytes_out, count);
+    counter_add(&connection->loop->bytes_out, count);
     connection_touch(connection);
     while (count > 0) {
         struct call_box *box = call_box_at(calls->next);
