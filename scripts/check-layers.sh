@@ -22,7 +22,7 @@ src/replication  src/base src/protocol raft-meta src/net src/partition
 src/group        src/base src/protocol raft-meta src/net src/partition
 src/txn          src/base src/protocol raft-meta src/net src/partition
 src/api          src/base src/protocol raft-meta src/net src/partition src/replication src/group src/txn
-src/admin        src/base src/protocol raft-meta src/net src/partition src/replication src/group src/txn
+src/admin        src/base src/protocol raft-meta src/net src/partition src/replication src/group src/txn src/api
 src/broker       src storage raft-meta
 src              src storage raft-meta
 src/cli          src/base src/protocol storage raft-meta"

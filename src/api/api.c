@@ -10,13 +10,25 @@
 static void server_call(struct net_server *server, struct call *call)
 {
     (void)server;
-    api_dispatch(net_loop_context(call->loop), call);
+    struct api_loop *loop = net_loop_context(call->loop);
+    call->begun_us = request_stats_begin(&loop->stats, loop->api->options.clock);
+    api_dispatch(loop, call);
 }
 
 static void server_burst_end(struct net_server *server, struct net_loop *net_loop)
 {
     (void)server;
-    api_flush_burst(net_loop_context(net_loop));
+    struct api_loop *loop = net_loop_context(net_loop);
+    api_flush_burst(loop);
+    request_stats_end_burst(&loop->stats, loop->api->options.clock);
+}
+
+static void server_ended(struct net_server *server, struct call *call, bool is_refused)
+{
+    (void)server;
+    struct api_loop *loop = net_loop_context(call->loop);
+    request_stats_end(&loop->stats, api_row_index(call->api_key), call->begun_us, is_refused,
+                      loop->api->options.clock);
 }
 
 int api_open(struct api **api)
@@ -25,6 +37,7 @@ int api_open(struct api **api)
     if (created == NULL) return ERR_NO_MEMORY;
     created->server.call = server_call;
     created->server.burst_end = server_burst_end;
+    created->server.ended = server_ended;
     *api = created;
     return 0;
 }
@@ -83,6 +96,18 @@ void api_close(struct api *api)
 struct net_server *api_server(struct api *api)
 {
     return &api->server;
+}
+
+void api_stats(const struct api *api, unsigned kind, struct api_stats *stats)
+{
+    unsigned count;
+    const struct api_row *rows = api_rows(&count);
+    *stats = (struct api_stats){ .name = kind < count ? rows[kind].name : "unknown" };
+    for (unsigned i = 0; i < api->loop_count; i++) {
+        const struct request_stats *loop_stats = &api->loops[i].stats;
+        histogram_read(&loop_stats->durations[kind], &stats->durations);
+        stats->refused += counter_read(&loop_stats->refused[kind]);
+    }
 }
 
 /* ---- for handlers ---- */

@@ -15,6 +15,7 @@
 #include "partition_append.h"
 #include "partition_set.h"
 #include "producer_ids.h"
+#include "request_stats.h"
 
 struct api;
 struct fetch_sessions;
@@ -61,6 +62,7 @@ struct api_loop {
     struct list burst_calls;   /* Produce calls of this burst. */
     uint64_t fetches;          /* Counted. */
     uint64_t waiting_bytes;    /* Memory of large fetches that wait. */
+    struct request_stats stats;
 };
 
 struct api {
@@ -83,6 +85,14 @@ void api_set_options(struct api *api, const struct api_options *options);
 void api_close(struct api *api);
 
 struct net_server *api_server(struct api *api);
+
+/* What all loops have counted of one kind of requests (request_stats.h). Any thread. */
+struct api_stats {
+    const char *name; /* The API's; "unknown". */
+    struct histogram_sums durations;
+    uint64_t refused;
+};
+void api_stats(const struct api *api, unsigned kind, struct api_stats *stats);
 
 /* ---- for handlers ---- */
 

@@ -45,11 +45,17 @@ const struct api_row *api_rows(unsigned *count)
     return rows;
 }
 
-const struct api_row *api_row(int16_t key)
+unsigned api_row_index(int16_t key)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
-        if (rows[i].key == key) return &rows[i];
-    return NULL;
+        if (rows[i].key == key) return i;
+    return API_UNKNOWN;
+}
+
+const struct api_row *api_row(int16_t key)
+{
+    unsigned index = api_row_index(key);
+    return index == API_UNKNOWN ? NULL : &rows[index];
 }
 
 /* Fills in the call's identity; an err if the header is malformed. */

@@ -23,6 +23,9 @@ const struct api_row *api_rows(unsigned *count);
 /* NULL: we do not serve that API. */
 const struct api_row *api_row(int16_t key);
 
+/* Which row it is; API_UNKNOWN: none. */
+unsigned api_row_index(int16_t key);
+
 /* Reads the header, checks API and version, decodes the body and calls the handler. What is malformed
  * or unknown closes that connection (DESIGN 3.3), but ApiVersions in an unknown version. */
 void api_dispatch(struct api_loop *loop, struct call *call);

@@ -320,6 +320,7 @@ void handle_fetch(struct api_loop *loop, struct call *call, struct fetch_request
     }
     call->context = fetch;
     call->abandoned = abandoned;
+    if (fetch->may_wait) call->may_wait_ms = request->max_wait_ms;
     if (fetch->may_wait) timer_set(loop->loop, &fetch->deadline, request->max_wait_ms);
     go_on(fetch);
 }

@@ -67,6 +67,7 @@ static int attach_records(struct fetch_call *fetch, struct fetch_part *part)
     moved->slice = *slice;
     int err = arena_adopt(arena, moved, 0, release_moved);
     if (err != 0) return err;
+    partition_note_fetched(part->partition, slice->length);
     slice->release = NULL;
     part->answer->records = (struct records){ NULL, (int32_t)moved->slice.length, &moved->slice };
     return 0;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "admin_port.h"
 #include "adopt.h"
 #include "alloc.h"
 #include "api.h"
@@ -53,6 +54,7 @@ struct broker {
     struct fetch_sessions *fetch_sessions;
     struct api *api;
     struct adopt *adopt; /* NULL: not asked for. */
+    struct admin *admin; /* NULL: there is none. */
     bool is_ready;
     bool is_stopping; /* What the quorum still says is of no interest. */
     int err;          /* Why it stopped by itself; 0: it was asked to. */
@@ -336,6 +338,7 @@ static void accept_clients(struct broker *broker)
     partition_set_sweep(broker->partitions);
     net_accept(broker->net);
     broker->is_ready = true;
+    if (broker->admin != NULL) admin_set_ready(broker->admin);
     trace(TRACE_INFO, "broker",
           "ready: node %" PRId32 " of cluster %s, %u topics, %" PRIu64 " partitions, after %" PRId64
           " ms",
@@ -403,6 +406,7 @@ int broker_open(struct broker **broker, const struct config *config)
     if (err == 0) err = open_net(opened);
     /* Before the data folders: a port that is taken must not cost them their clean marker. */
     if (err == 0) err = open_listeners(opened);
+    if (err == 0) err = admin_port_open(&opened->admin, config, opened->clock);
     if (err == 0) err = config_rows_open(&opened->rows, config, opened->endpoints);
     if (err == 0) err = open_dirs(opened);
     if (err == 0) err = open_partitions(opened);
@@ -412,10 +416,28 @@ int broker_open(struct broker **broker, const struct config *config)
     return err;
 }
 
+static int start_admin(struct broker *broker)
+{
+    struct admin_options options = {
+        .main_loop = broker->loop,
+        .sources = {
+            .api = broker->api,
+            .net = broker->net,
+            .partitions = broker->partitions,
+            .meta = broker->meta,
+            .node_id = broker->config->node_id,
+            .request_memory_bytes = (uint64_t)broker->config->queued_max_request_bytes,
+            .series_max = (unsigned)broker->config->metrics_series_max,
+        },
+    };
+    return broker->admin == NULL ? 0 : admin_start(broker->admin, &options);
+}
+
 int broker_run(struct broker *broker)
 {
     int err = net_start(broker->net);
     if (err == 0) err = meta_quorum_start(broker->meta);
+    if (err == 0) err = start_admin(broker);
     if (err == 0) err = loop_run(broker->loop);
     if (err != 0) return refuse(err, "threads", "");
     return broker->err;
@@ -435,6 +457,7 @@ void broker_close(struct broker *broker)
         epoch = self == NULL ? -1 : self->incarnation;
         meta_view_unref(view);
     }
+    admin_stop(broker->admin);
     partition_set_announce_stop(broker->partitions);
     net_close(broker->net); /* First: the calls that are under way still find all below. */
     meta_quorum_close(broker->meta);
@@ -449,6 +472,7 @@ void broker_close(struct broker *broker)
         data_dir_close(broker->dirs[i]);
     signals_close(&broker->signals);
     loop_close(broker->loop);
+    admin_close(broker->admin); /* No loop has a question of it any more. */
     reload_close(&broker->reload);
     mem_free(broker->dirs);
     config_rows_close(broker->rows);

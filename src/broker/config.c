@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admin_port.h"
 #include "alloc.h"
 #include "config_print.h"
 #include "config_report.h"
@@ -380,6 +381,15 @@ static void fill_unsynced_bytes(struct config *config, const struct machine *mac
                        (long long)LEAST_UNSYNCED_BYTES);
 }
 
+static void check_admin(const struct config *config, struct config_report *report)
+{
+    struct admin_address address;
+    char why[256];
+    if (config->admin_listener != NULL &&
+        !admin_address_read(config->admin_listener, &address, why, sizeof why))
+        config_problem(report, "sluice.admin.listener %s", why);
+}
+
 static int fill(struct config *config, const struct settings *settings,
                 struct config_report *report)
 {
@@ -399,6 +409,7 @@ static int fill(struct config *config, const struct settings *settings,
         fill_request_bytes(config, &machine, report);
         check_cleaner(config, report);
         check_connections(config, report);
+        check_admin(config, report);
         fill_unsynced_bytes(config, &machine, report);
         fill_node_id(config, settings, report);
         check_quorum(config, settings, report);
@@ -504,6 +515,7 @@ void config_close(struct config *config)
         mem_free(config->warnings[i]);
     mem_free(config->warnings);
     mem_free(config->rack);
+    mem_free(config->admin_listener);
     mem_free(config->log_level);
     mem_free(config->log_format);
     mem_free(config->log_file);

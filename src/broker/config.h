@@ -74,6 +74,8 @@ struct config {
     char **topic_defaults;        /* name, value, name, value, … */
     unsigned topic_default_count; /* Pairs. */
 
+    char *admin_listener;       /* NULL: none. */
+    int32_t metrics_series_max; /* Topics, and logs, with series of their own. */
     char *log_level, *log_format;
     char *log_file; /* NULL: stderr. */
 

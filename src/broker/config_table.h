@@ -445,6 +445,9 @@
     NO_EFFECT("share.coordinator.threads", INT, "1", "1..") \
     NO_EFFECT("share.coordinator.write.timeout.ms", INT, "5000", "1..") \
     NO_EFFECT("share.fetch.purgatory.purge.interval.requests", INT, "1000", "") \
+    SERVED("sluice.admin.listener", STRING, "127.0.0.1:9644", "", admin_listener, \
+        "Where `/metrics`, `/health/live` and `/health/ready` are served over HTTP: `host:port`, on " \
+        "loopback only; port 0: a free one. Empty: nowhere.") \
     SERVED("sluice.flush.interval.ms", LONG, "1000", "1..", flush_interval_ms, \
         "Written data is synced to the disk after so long at most.") \
     SERVED("sluice.log.file", STRING, NULL, "", log_file, \
@@ -453,6 +456,8 @@
         "Lines of plain text, or a JSON object each.") \
     SERVED("sluice.log.level", STRING, "info", "error|warn|info|debug", log_level, \
         "The least important lines that are written.") \
+    SERVED("sluice.metrics.series.max", INT, "1000", "0..100000", metrics_series_max, \
+        "So many topics, and so many partitions' logs, have metrics of their own.") \
     SERVED("sluice.sendfile.min.bytes", INT, "65536", "1..", sendfile_from_bytes, \
         "Runs of a log at least this long leave by sendfile, shorter ones are copied.") \
     SERVED("sluice.unsynced.max.bytes", LONG, "-1", "-1..", unsynced_max_bytes, \

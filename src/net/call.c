@@ -49,8 +49,10 @@ static void call_end(struct call *call, enum call_state state)
     struct call_box *box = call_box_of(call);
     struct net_loop *net_loop = call->loop;
     struct connection *connection = call->connection;
+    struct net_server *server = net_loop->net->config.server;
     assert(call->state == CALL_OPEN);
     call->state = state;
+    if (server->ended != NULL) server->ended(server, call, state == CALL_REFUSED);
     if (connection == NULL) {
         call_box_finish(box);
         return;

@@ -31,9 +31,11 @@ struct call {
     struct bytes frame;   /* Header and body of the request, without the length. */
     struct arena arena;   /* For what is decoded or built for it; 64 MiB at most. */
     struct encoder reply; /* Header and body of the reply; net puts the length in front. */
-    bool is_serial; /* Set by the handler: no later frame of this connection is handed over before
+    bool is_serial;   /* Set by the handler: no later frame of this connection is handed over before
                       * this call has ended (an admin request whose effect the next expects). */
-    void *context;  /* The handler's own. */
+    int64_t begun_us; /* The handler's own: when it came; 0 until it is handed over. */
+    int32_t may_wait_ms; /* The handler's own: so long it waits because the client asks it to. */
+    void *context;       /* The handler's own. */
     void (*abandoned)(struct call *call); /* May be NULL, and is once called; see (5). */
     int16_t api_key, api_version;         /* Set by the handler, for traces. */
     int32_t correlation_id;

@@ -36,6 +36,8 @@ struct call_box *call_box_take(struct connection *connection)
     call->frame = BYTES_NULL;
     arena_init(&call->arena, box->initial_arena, sizeof box->initial_arena, CALL_ARENA_BYTES_MAX);
     call->is_serial = false;
+    call->begun_us = 0;
+    call->may_wait_ms = 0;
     call->context = NULL;
     call->abandoned = NULL;
     call->api_key = call->api_version = -1;

@@ -174,9 +174,10 @@ void net_stats(struct net *net, struct net_stats *stats)
     };
     memory_budget_usage(&net->budget, &stats->memory_reserved, &stats->memory_waiting);
     for (unsigned i = 0; i < net->loop_count; i++) {
-        struct net_loop *net_loop = net->loops[i];
-        stats->frames += counter_read(&net_loop->frames);
-        stats->bytes_in += counter_read(&net_loop->bytes_in);
-        stats->bytes_out += counter_read(&net_loop->bytes_out);
+        struct net_loop_stats loop_stats;
+        net_loop_stats(net->loops[i], &loop_stats);
+        stats->frames += loop_stats.frames;
+        stats->bytes_in += loop_stats.bytes_in;
+        stats->bytes_out += loop_stats.bytes_out;
     }
 }

@@ -32,6 +32,9 @@ struct net_server {
     /* All frames of this read were handed over: finish what was put off. Called only if there was a
      * frame; may be NULL. */
     void (*burst_end)(struct net_server *server, struct net_loop *loop);
+    /* The call has just ended; `is_refused` as by call_refuse(). What is in it is still there, but the frame
+     * only as in (2) of call.h. May be NULL. */
+    void (*ended)(struct net_server *server, struct call *call, bool is_refused);
 };
 
 /* How many connections there may be, and how fast they may come. INT32_MAX: no limit. */
@@ -106,5 +109,10 @@ struct net_stats {
     uint64_t memory_waiting;  /* Bytes that connections wait for and do not hold. */
 };
 void net_stats(struct net *net, struct net_stats *stats); /* Any thread; a snapshot. */
+
+struct net_loop_stats {
+    uint64_t connections_open, frames, bytes_in, bytes_out;
+};
+void net_loop_stats(const struct net_loop *net_loop, struct net_loop_stats *stats); /* As above. */
 
 #endif

@@ -172,6 +172,16 @@ void net_loop_errand(struct net_loop *net_loop, void (*run)(struct net_loop *net
 
 /* ---- what the server may ask ---- */
 
+void net_loop_stats(const struct net_loop *net_loop, struct net_loop_stats *stats)
+{
+    *stats = (struct net_loop_stats){
+        .connections_open = atomic_load_explicit(&net_loop->connections_open, memory_order_relaxed),
+        .frames = counter_read(&net_loop->frames),
+        .bytes_in = counter_read(&net_loop->bytes_in),
+        .bytes_out = counter_read(&net_loop->bytes_out),
+    };
+}
+
 struct loop *net_loop_base(struct net_loop *net_loop)
 {
     return net_loop->base;

@@ -100,6 +100,25 @@ bool partition_measure(struct partition *partition, int64_t *size_bytes, int64_t
     return log != NULL;
 }
 
+void partition_stats(struct partition *partition, struct partition_stats *stats)
+{
+    pthread_mutex_lock(&partition->lock);
+    *stats = (struct partition_stats){
+        .state = partition->state,
+        .appended_bytes = partition->appended_bytes,
+        .appended_records = partition->appended_records,
+        .appended_batches = partition->appended_batches,
+        .fetched_bytes = atomic_load_explicit(&partition->fetched_bytes, memory_order_relaxed),
+    };
+    if (partition->state == PARTITION_SERVING && partition->log != NULL) {
+        stats->size_bytes = partition_log_size_bytes(partition->log);
+        stats->start_offset = partition_log_start_offset(partition->log);
+        stats->end_offset = partition_log_end_offset(partition->log);
+        stats->high_watermark = partition->high_watermark;
+    }
+    pthread_mutex_unlock(&partition->lock);
+}
+
 void partition_set_role(struct partition *partition, const struct partition_role *role,
                         const struct topic_settings *settings)
 {

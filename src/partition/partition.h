@@ -78,6 +78,8 @@ struct partition {
     struct executor *disk;
 
     pthread_mutex_t lock;
+    uint64_t appended_bytes, appended_records, appended_batches; /* In this life. */
+    atomic_uint_fast64_t fetched_bytes;                          /* Without the lock. */
     enum partition_state state;
     struct partition_log *log; /* NULL while opening and when gone. */
     unsigned log_pins;         /* Who uses the log without the lock; it is not closed before. */
@@ -155,6 +157,21 @@ void partition_unpin_log(struct partition *partition);
 /* How many bytes its log has, and by how many offsets that is behind the high watermark. False: its log is
  * not open. Any thread. */
 bool partition_measure(struct partition *partition, int64_t *size_bytes, int64_t *lag);
+
+struct partition_stats {
+    enum partition_state state;
+    /* Of a log that is open, else 0: */
+    int64_t size_bytes, start_offset, end_offset, high_watermark;
+    /* Since this broker has it: */
+    uint64_t appended_bytes, appended_records, appended_batches, fetched_bytes;
+};
+void partition_stats(struct partition *partition, struct partition_stats *stats); /* Any thread. */
+
+/* So many bytes of it leave for a client. Any thread. */
+static inline void partition_note_fetched(struct partition *partition, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&partition->fetched_bytes, bytes, memory_order_relaxed);
+}
 
 /* A job of the lane is the log's writer between these two: appends queue meanwhile and go on behind.
  * False if there is no log any more (then no end either). */

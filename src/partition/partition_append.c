@@ -252,8 +252,13 @@ static void note_written(struct partition *partition, const struct append *first
                          const struct append *rest)
 {
     int64_t bytes = 0;
-    for (; first != rest; first = first->next)
-        if (first->log.err == 0 && !first->log.is_repeat) bytes += (int64_t)first->log.batch.size;
+    for (; first != rest; first = first->next) {
+        if (first->log.err != 0 || first->log.is_repeat) continue;
+        bytes += (int64_t)first->log.batch.size;
+        partition->appended_batches++;
+        partition->appended_records += (uint64_t)first->log.batch.record_count;
+    }
+    partition->appended_bytes += (uint64_t)bytes;
     partition->unsynced_bytes += bytes;
     if (dirty_window_add(&partition->owner->window, bytes))
         partition->owner->hurry(partition->owner);

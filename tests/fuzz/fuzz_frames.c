@@ -618,7 +618,7 @@ static void world_open(const uint8_t head[HEAD])
     clock_manual_init(&world.clock, 1700000000000);
     list_init(&world.jobs);
     open_file();
-    world.server = (struct net_server){ server_call, server_burst_end };
+    world.server = (struct net_server){ .call = server_call, .burst_end = server_burst_end };
     world.disk.submit = disk_submit;
     world.config = (struct net_config){
         .server = &world.server,

@@ -104,9 +104,9 @@ static void run_program(const struct test_broker *broker)
     const char *program = getenv("SLUICED");
     if (program == NULL || program[0] == '\0') program = SLUICED_PROGRAM;
     const char *arguments[ARGUMENTS_MAX] = {
-        program, "--dev", "--set", log_dirs, "--set", listeners
+        program, "--dev", "--set", log_dirs, "--set", listeners, "--set", "sluice.admin.listener="
     };
-    unsigned at = 6;
+    unsigned at = 8;
     if (broker->adopt) arguments[at++] = "--adopt";
     for (unsigned i = 0; broker->settings[i] != NULL; i++) {
         arguments[at++] = "--set";

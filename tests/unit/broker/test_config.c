@@ -728,3 +728,25 @@ TEST(every_allocation_may_fail)
     config_close(&config);
     config_close(&config);
 }
+
+/* DESIGN 12: there is no login that would keep others out. */
+TEST(the_admin_port_is_on_loopback_only)
+{
+    static const char *const wrong[] = { "0.0.0.0:9644",  "10.0.0.1:9644", "[::]:9644",
+                                         "example.org:1", "127.0.0.1",     "127.0.0.1:",
+                                         ":9644",         "[::1]",         "::1:9644",
+                                         "127.0.0.1:-1",  "[]:1",          "127.0.0.1:65536" };
+    static const char *const right[] = { "127.0.0.1:9644", "127.9.9.9:0", "[::1]:65535",
+                                         "localhost:1", "" };
+    char set[128];
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(set, sizeof set, "sluice.admin.listener=%s", wrong[i]);
+        if (LOAD("--dev", "--set", set) == 0) fail_msg("%s is accepted", set);
+        assert_says(why, "sluice.admin.listener must be ");
+    }
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        snprintf(set, sizeof set, "sluice.admin.listener=%s", right[i]);
+        assert_loads("--dev", "--set", set);
+    }
+    assert_null(config.admin_listener); /* The last: none. */
+}

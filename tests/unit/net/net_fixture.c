@@ -253,7 +253,7 @@ void fixture_make_file(struct net_fixture *fixture, size_t length)
 void fixture_init(struct net_fixture *fixture)
 {
     memset(fixture, 0, sizeof *fixture);
-    fixture->server = (struct net_server){ server_call, server_burst_end };
+    fixture->server = (struct net_server){ .call = server_call, .burst_end = server_burst_end };
     fixture->disk.submit = disk_submit;
     fixture->file = -1;
     list_init(&fixture->jobs);
