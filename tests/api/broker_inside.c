@@ -20,8 +20,9 @@
 
 /* ---- files ---- */
 
-static bool look_at(const struct test_broker *broker, const char *format, va_list arguments,
-                    struct stat *status)
+__attribute__((format(printf, 2, 0))) static bool look_at(const struct test_broker *broker,
+                                                          const char *format, va_list arguments,
+                                                          struct stat *status)
 {
     char name[PATH_SIZE / 2], path[PATH_SIZE];
     vsnprintf(name, sizeof name, format, arguments);
