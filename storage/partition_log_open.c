@@ -161,22 +161,25 @@ static int find_lost_segment(const struct partition_log *log, const struct conte
     return 0;
 }
 
-/* Indexes of segments that came to nothing when the process ended. Once the recovery point has passed them
- * they would look like those of a lost segment. */
-static int remove_unused_indexes(struct partition_log *log, const struct content *content)
+static bool is_unused(const struct partition_log *log, const struct content *content, int64_t base)
 {
     const struct offsets *logs = &content->logs;
+
+    if (bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
+        return false;
+    if (lost_end(log, content, base) <= log->start_offset) return true;
+    return base >= log->recovery_point && (logs->count == 0 || base > logs->values[0]);
+}
+
+/* Indexes of segments that came to nothing when the process ended, or that lay below the start. Once the
+ * recovery point has passed them they would look like those of a lost segment. */
+static int remove_unused_indexes(struct partition_log *log, const struct content *content)
+{
     int err = 0;
 
-    for (size_t i = 0; i < content->indexes.count && err == 0; i++) {
-        int64_t base = content->indexes.values[i];
-        if (base < log->recovery_point ||
-            (logs->count > 0 &&
-             (base < logs->values[0] ||
-              bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)))
-            continue;
-        err = segment_remove_files(log->fs, log->folder, base, "");
-    }
+    for (size_t i = 0; i < content->indexes.count && err == 0; i++)
+        if (is_unused(log, content, content->indexes.values[i]))
+            err = segment_remove_files(log->fs, log->folder, content->indexes.values[i], "");
     return err;
 }
 

@@ -335,6 +335,24 @@ TEST(an_index_whose_log_came_to_nothing_is_not_mistaken_for_that_of_a_lost_one)
     power_close();
 }
 
+TEST(an_index_below_the_start_is_not_mistaken_for_that_of_a_lost_segment_later)
+{
+    static const char index[] = POWER_LOG "/00000000000000000017.index";
+
+    power_start(1);
+    power_append_many(18);
+    assert_int_equal(partition_log_raise_start(power.log, 18), 0);
+    power_stop();
+    assert_int_equal(fs_write_file(power.fs, index, "", 0, false), 0);
+    power_open();
+    assert_false(power_has(index));
+    power_append_many(20);
+    power_stop();
+    power_open();
+    assert_int_equal(power_end(), 38);
+    power_close();
+}
+
 TEST(a_recovery_point_above_the_end_is_taken_back_before_anything_is_appended)
 {
     power_start(1);
