@@ -137,6 +137,14 @@ static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
 
 int data_dir_write_checkpoints(struct data_dir *dir)
 {
+    /* What lies below a log's start is not wanted any more, whatever the others say, so it comes last: if
+     * the disk is full before, nothing was given up. */
+    static const enum checkpoint_kind kinds[CHECKPOINT_KINDS] = {
+        CHECKPOINT_RECOVERY_POINT,
+        CHECKPOINT_CLEANED,
+        CHECKPOINT_HIGH_WATERMARK,
+        CHECKPOINT_LOG_START,
+    };
     int err = 0;
 
     pthread_mutex_lock(&dir->write_lock);
@@ -144,8 +152,8 @@ int data_dir_write_checkpoints(struct data_dir *dir)
     bool has_forgotten = dir->has_forgotten;
     dir->has_forgotten = false;
     pthread_mutex_unlock(&dir->lock);
-    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++)
-        err = write_checkpoint(dir, (enum checkpoint_kind)kind);
+    for (int i = 0; i < CHECKPOINT_KINDS && err == 0; i++)
+        err = write_checkpoint(dir, kinds[i]);
     if (err != 0 && has_forgotten) {
         pthread_mutex_lock(&dir->lock);
         dir->has_forgotten = true;

@@ -487,6 +487,28 @@ TEST(a_restart_that_finds_no_room_changes_nothing)
     power_close();
 }
 
+TEST(a_restart_that_finds_room_for_half_of_its_announcement_changes_nothing)
+{
+    int err = ERR_NO_SPACE;
+
+    for (int64_t total = 1; err == ERR_NO_SPACE; total += 16) {
+        power_start(1);
+        power_append_many(12);
+        power_checkpoint();
+        assert_int_equal(data_dir_set_checkpoint(power.dir, CHECKPOINT_CLEANED, "orders", 0, 5), 0);
+        assert_int_equal(data_dir_write_checkpoints(power.dir), 0);
+        fs_sim_set_total_bytes(power.sim, total);
+        err = partition_log_restart_at(power.log, 100);
+        fs_sim_set_total_bytes(power.sim, 0);
+        power_kill();
+        power_open();
+        assert_int_equal(power_start_offset(), err == 0 ? 100 : 0);
+        assert_int_equal(power_end(), err == 0 ? 100 : 12);
+        power_close();
+    }
+    assert_int_equal(err, 0);
+}
+
 TEST(a_snapshot_that_comes_back_from_below_the_first_segment_is_not_believed)
 {
     char *snapshot = NULL;
