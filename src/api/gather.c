@@ -45,7 +45,7 @@ int32_t gather_places(struct gathered_topic *topics, int32_t count)
     unsigned next = 0;
     for (int32_t i = 0; i < count; i++) {
         topics[i].answer = topics[i].part_count > 0 ? answered++ : -1;
-        topics[i].next = next;
+        topics[i].begin = topics[i].next = next;
         next += topics[i].part_count;
     }
     return answered;

@@ -12,7 +12,8 @@
 struct gathered_topic {
     struct repeat repeat;
     unsigned part_count; /* Of the first element of a name: what is answered under it. */
-    unsigned next;       /* The place of the next one of them. */
+    unsigned begin;      /* The place of the first one of them, */
+    unsigned next;       /* and of the next one that asks. */
     int32_t answer;      /* Its place among the answer's topics; -1: it has none. */
 };
 

@@ -167,7 +167,7 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
         if (gathered[i].answer >= 0) {
             struct list_offsets_response_topic *topic = &topics[gathered[i].answer];
             topic->name = wanted->name;
-            topic->partitions.items = &answers[gathered[i].next];
+            topic->partitions.items = &answers[gathered[i].begin];
             topic->partitions.count = (int32_t)gathered[i].part_count;
         }
         for (int32_t k = 0; k < wanted->partitions.count; k++, next++)

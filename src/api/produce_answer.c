@@ -160,7 +160,7 @@ bool produce_answer_shape(struct produce_call *produce, const struct produce_req
         const struct produce_request_topic *wanted = &request->topic_data.items[i];
         struct produce_response_topic topic = { .name = wanted->name,
                                                 .topic_id = wanted->topic_id };
-        topic.partition_responses.items = &answers[plain ? next : gathered[i].next];
+        topic.partition_responses.items = &answers[plain ? next : gathered[i].begin];
         topic.partition_responses.count = plain ? wanted->partition_data.count
                                                 : (int32_t)gathered[i].part_count;
         int32_t place = plain ? i : gathered[i].answer;

@@ -284,6 +284,35 @@ TEST(of_a_partition_that_is_named_again_the_last_batch_is_appended)
     client_close(client);
 }
 
+TEST(a_topic_that_is_named_again_is_answered_once_with_all_its_partitions)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 2);
+    struct produce_request request = produce_request(
+        client, topic, 0, batch_build(&client->arena, (struct batch){ .record_count = 2 }));
+    struct produce_request_topic topics[2] = { request.topic_data.items[0],
+                                               request.topic_data.items[0] };
+    struct produce_request_partition other = topics[0].partition_data.items[0];
+    other.index = 1;
+    topics[1].partition_data.items = &other;
+    request.topic_data.items = topics;
+    request.topic_data.count = 2;
+    for (int16_t version = OLDEST; version <= PRODUCE_NEWEST; version++) {
+        struct produce_response response;
+        client_call(client, PRODUCE, version, &request, &response);
+        assert_in_version(version, response.responses.count, 1);
+        const struct produce_response_topic *answer = &response.responses.items[0];
+        assert_in_version(version, answer->partition_responses.count, 2);
+        for (int32_t index = 0; index < 2; index++) {
+            assert_in_version(version, answer->partition_responses.items[index].index, index);
+            assert_in_version(version, answer->partition_responses.items[index].error_code, 0);
+            assert_in_version(version, end_offset(client, topic, index),
+                              2 * (version - OLDEST + 1));
+        }
+    }
+    client_close(client);
+}
+
 TEST(a_topic_without_partitions_is_not_answered)
 {
     struct test_client *client = client_open(shared_broker_port());
