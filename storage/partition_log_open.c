@@ -165,7 +165,8 @@ static bool is_unused(const struct partition_log *log, const struct content *con
 {
     const struct offsets *logs = &content->logs;
 
-    if (bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
+    if (logs->count > 0 &&
+        bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
         return false;
     if (lost_end(log, content, base) <= log->start_offset) return true;
     return base >= log->recovery_point && (logs->count == 0 || base > logs->values[0]);
