@@ -466,11 +466,10 @@ int index_file_truncate(struct index_file *file, uint32_t count)
 
     lock(file);
     assert(count <= file->count);
-    bool is_needed = count < file->count || file->has_torn;
-    unlock(file);
-    if (!is_needed) return 0;
-
-    lock(file);
+    if (count == file->count && !file->has_torn) {
+        unlock(file);
+        return 0;
+    }
     uint32_t written = file->count - waiting(file);
     uint32_t left = count > written ? count - written : 0;
     file->count = count;
