@@ -120,10 +120,8 @@ static int merge_absent(struct fetch_call *fetch)
     int err = 0;
     for (int32_t i = 0; err == 0 && i < request->topics.count; i++) {
         const struct fetch_request_topic *topic = &request->topics.items[i];
-        err = fetch->call->api_version >= TOPIC_IDS_SINCE
-                  ? gather_topic(&gathering, &topic->topic_id, sizeof topic->topic_id, &topics[i])
-                  : gather_topic(&gathering, topic->topic.data, (size_t)topic->topic.length,
-                                 &topics[i]);
+        err = gather_topic(&gathering, fetch->call->api_version >= TOPIC_IDS_SINCE,
+                           &topic->topic_id, topic->topic, &topics[i]);
         for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++, next++) {
             struct gathered_part *part = &gathered[next];
             if (fetch->parts[next].err == 0) continue;

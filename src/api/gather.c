@@ -18,9 +18,11 @@ void gathering_close(struct gathering *gathering)
     repeats_close(&gathering->parts);
 }
 
-int gather_topic(struct gathering *gathering, const void *key, size_t length,
+int gather_topic(struct gathering *gathering, bool by_id, const struct uuid *id, struct str name,
                  struct gathered_topic *topic)
 {
+    const void *key = by_id ? (const void *)id : name.data;
+    size_t length = by_id ? sizeof *id : (size_t)name.length;
     *topic = (struct gathered_topic){ .answer = -1 };
     int err = repeats_note(&gathering->topics, key, length, &topic->repeat);
     if (err == 0) gathering->topic = LIST_OWNER(topic->repeat.first, struct gathered_topic, repeat);

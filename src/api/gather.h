@@ -6,7 +6,11 @@
 #ifndef API_GATHER_H
 #define API_GATHER_H
 
+#include <stdbool.h>
+
+#include "bytes.h"
 #include "repeats.h"
+#include "uuid.h"
 
 /* Notes for an element of the request, and for a partition in it; they live as long as the gathering. */
 struct gathered_topic {
@@ -30,8 +34,8 @@ struct gathering {
 void gathering_init(struct gathering *gathering);
 void gathering_close(struct gathering *gathering);
 
-/* An element begins: `key` is its topic's name or id. 0 or ERR_NO_MEMORY. */
-int gather_topic(struct gathering *gathering, const void *key, size_t length,
+/* An element begins, whose topic is known by its id or by its name. 0 or ERR_NO_MEMORY. */
+int gather_topic(struct gathering *gathering, bool by_id, const struct uuid *id, struct str name,
                  struct gathered_topic *topic);
 
 /* A partition of the element that began last. 0 or ERR_NO_MEMORY. */

@@ -83,7 +83,7 @@ static int gather(const struct list_offsets_request *request, struct gathered_to
     unsigned next = 0;
     for (int32_t i = 0; err == 0 && i < request->topics.count; i++) {
         const struct list_offsets_request_topic *topic = &request->topics.items[i];
-        err = gather_topic(&gathering, topic->name.data, (size_t)topic->name.length, &topics[i]);
+        err = gather_topic(&gathering, false, NULL, topic->name, &topics[i]);
         for (int32_t k = 0; err == 0 && k < topic->partitions.count; k++)
             err = gather_part(&gathering, topic->partitions.items[k].partition_index,
                               &parts[next++].gathered);

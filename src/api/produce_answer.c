@@ -113,10 +113,8 @@ static int gather(const struct produce_request *request, int16_t version,
     int err = 0;
     for (int32_t i = request->topic_data.count - 1; err == 0 && i >= 0; i--) {
         const struct produce_request_topic *topic = &request->topic_data.items[i];
-        err = version >= TOPIC_IDS_SINCE
-                  ? gather_topic(&gathering, &topic->topic_id, sizeof topic->topic_id, &topics[i])
-                  : gather_topic(&gathering, topic->name.data, (size_t)topic->name.length,
-                                 &topics[i]);
+        err = gather_topic(&gathering, version >= TOPIC_IDS_SINCE, &topic->topic_id, topic->name,
+                           &topics[i]);
         for (int32_t k = topic->partition_data.count - 1; err == 0 && k >= 0; k--)
             err = gather_part(&gathering, topic->partition_data.items[k].index,
                               &parts[--part_count]);
