@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -143,12 +144,21 @@ static int always_the_same(struct fs *fs, const char *path, int64_t *free_bytes,
     return 0;
 }
 
-/* In memory if there is such a file system. */
+/* In memory if there is such a file system, and room in it: a container's has 64 MiB, too few for two of these
+ * processes. */
+static const char *within(void)
+{
+    struct statvfs shm;
+    bool has_room = access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &shm) == 0 &&
+                    (uint64_t)shm.f_bavail * shm.f_frsize >= (uint64_t)1 << 30;
+    return has_room ? "/dev/shm" : "/tmp";
+}
+
+/* Named once: the room changes. */
 static const char *folder(void)
 {
     static char path[128];
-    const char *within = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(path, sizeof path, "%s/sluice-fuzz-%d", within, (int)getpid());
+    if (path[0] == '\0') snprintf(path, sizeof path, "%s/sluice-fuzz-%d", within(), (int)getpid());
     return path;
 }
 
