@@ -13,20 +13,31 @@
 #include <unistd.h>
 
 #include "api_versions.h"
+#include "create_partitions.h"
 #include "create_topics.h"
 #include "delete_topics.h"
+#include "describe_cluster.h"
+#include "describe_configs.h"
+#include "describe_log_dirs.h"
 #include "error.h"
 #include "header.h"
+#include "incremental_alter_configs.h"
 #include "metadata.h"
 
 /* Below Metadata 4 a broker cannot be told not to create the topic that it is asked about, below
  * CreateTopics 4 it does not know "as many partitions as is the default". */
-const struct admin_api admin_metadata = { "Metadata", 3, 4, &metadata_request_shape,
-                                          &metadata_response_shape };
-const struct admin_api admin_create_topics = { "CreateTopics", 19, 4, &create_topics_request_shape,
-                                               &create_topics_response_shape };
-const struct admin_api admin_delete_topics = { "DeleteTopics", 20, 1, &delete_topics_request_shape,
-                                               &delete_topics_response_shape };
+#define API(stem, name, key, least_version)                                                  \
+    const struct admin_api admin_##stem = { name, key, least_version, &stem##_request_shape, \
+                                            &stem##_response_shape }
+API(metadata, "Metadata", 3, 4);
+API(create_topics, "CreateTopics", 19, 4);
+API(delete_topics, "DeleteTopics", 20, 1);
+API(describe_configs, "DescribeConfigs", 32, 1);
+API(describe_log_dirs, "DescribeLogDirs", 35, 1);
+API(create_partitions, "CreatePartitions", 37, 0);
+API(incremental_alter_configs, "IncrementalAlterConfigs", 44, 0);
+API(describe_cluster, "DescribeCluster", 60, 0);
+#undef API
 
 static const struct admin_api api_versions = { "ApiVersions", API_KEY_OF_API_VERSIONS, 0,
                                                &api_versions_request_shape,

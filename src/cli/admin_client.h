@@ -21,7 +21,9 @@ struct admin_api {
     const struct message_shape *request, *response;
 };
 
-extern const struct admin_api admin_metadata, admin_create_topics, admin_delete_topics;
+extern const struct admin_api admin_metadata, admin_create_topics, admin_delete_topics,
+    admin_create_partitions, admin_describe_configs, admin_incremental_alter_configs,
+    admin_describe_cluster, admin_describe_log_dirs;
 
 /* 100,000 partitions are described in a tenth of this. */
 #define REPLY_MAX_BYTES (64 * 1024 * 1024)

@@ -23,7 +23,6 @@ struct consume_settings {
     const char *key_separator;
     bool with_headers;
     bool with_offsets;
-    bool as_json;
 };
 
 struct consumption {
@@ -215,8 +214,8 @@ static int take_message(struct consumption *consumption, rd_kafka_message_t *mes
         return ERR_IO;
     }
     consumption->taken++;
-    int err = consumption->settings->as_json ? print_json(message)
-                                             : print_record(consumption, message);
+    int err = consumption->settings->common.as_json ? print_json(message)
+                                                    : print_record(consumption, message);
     if (err != 0 && err != ERR_IO) output_complain("%s", error_text(err));
     return err;
 }
@@ -375,13 +374,10 @@ static const struct option_row consume_options[] = {
       NULL, "print NAME=VALUE,… and a tab before that" },
     { "offsets", 0, OPTION_FLAG, offsetof(struct consume_settings, with_offsets), 0, 0,
       NULL, "print PARTITION:OFFSET and a tab before that" },
-    { "json", 'j', OPTION_FLAG, offsetof(struct consume_settings, as_json), 0, 0,
-      NULL, "for programs: one object a line, with everything" },
 };
 /* clang-format on */
 
 static const struct consume_settings consume_defaults = {
-    .common = { .timeout_s = DEFAULT_TIMEOUT_S },
     .from = "beginning",
     .partition = -1,
     .max = -1,
@@ -398,6 +394,7 @@ const struct command consume_command = {
     .example = "  sluice consume greetings\n"
                "  sluice consume users --until-end --json | jq -r .value\n"
                "  sluice consume users --partition 2 --from 1000 --max 10 --offsets\n",
+    .takes = TAKES_BROKER | TAKES_JSON,
     .options = consume_options,
     .option_count = sizeof consume_options / sizeof consume_options[0],
     .defaults = &consume_defaults,

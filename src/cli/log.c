@@ -39,7 +39,7 @@ static enum status worse(enum status one, enum status other)
 
 struct dump_settings {
     struct common_settings common;
-    bool json, records, keys, values, headers;
+    bool records, keys, values, headers;
 };
 
 static enum status dump_path(struct log_dump *dump, const char *path)
@@ -87,7 +87,7 @@ static enum status run_dump(const void *given, const struct operands *operands)
         .headers = settings->headers,
     };
     enum status status = LOG_IS_FINE;
-    log_output_init(&dump.output, stdout, settings->json);
+    log_output_init(&dump.output, stdout, settings->common.as_json);
     buffer_init(&dump.data);
     for (unsigned i = 0; i < operands->count && !dump.output.failed; i++) {
         const char *path = operands->items[i];
@@ -110,11 +110,8 @@ static const struct option_row dump_options[] = {
     { "keys", 'k', OPTION_FLAG, offsetof(struct dump_settings, keys), 0, 0, NULL, "records with their keys" },
     { "values", 'v', OPTION_FLAG, offsetof(struct dump_settings, values), 0, 0, NULL, "records with their values" },
     { "headers", 'H', OPTION_FLAG, offsetof(struct dump_settings, headers), 0, 0, NULL, "records with their headers" },
-    { "json", 'j', OPTION_FLAG, offsetof(struct dump_settings, json), 0, 0, NULL, "a JSON object per line" },
 };
 /* clang-format on */
-
-static const struct dump_settings dump_defaults = { .common = { .timeout_s = DEFAULT_TIMEOUT_S } };
 
 const struct command log_dump_command = {
     .name = "log dump",
@@ -132,9 +129,9 @@ const struct command log_dump_command = {
         "Exit status: 0 all is well, 1 something is damaged, 2 something could not be read.\n",
     .example = "  sluice log dump data/orders-0 --records\n"
                "  sluice log dump data/orders-0/00000000000000000000.log --keys --values --json\n",
+    .takes = TAKES_JSON,
     .options = dump_options,
     .option_count = sizeof dump_options / sizeof dump_options[0],
-    .defaults = &dump_defaults,
     .settings_size = sizeof(struct dump_settings),
     .run = run_dump,
 };
@@ -143,7 +140,7 @@ const struct command log_dump_command = {
 
 struct verify_settings {
     struct common_settings common;
-    bool json, records, compacted;
+    bool records, compacted;
 };
 
 static enum status run_verify(const void *given, const struct operands *operands)
@@ -155,7 +152,7 @@ static enum status run_verify(const void *given, const struct operands *operands
         .gaps_are_fine = settings->compacted,
     };
     int err = 0;
-    log_output_init(&verify.output, stdout, settings->json);
+    log_output_init(&verify.output, stdout, settings->common.as_json);
     for (unsigned i = 0; err == 0 && i < operands->count; i++) {
         err = log_verify_path(&verify, operands->items[i]);
         if (err != 0) cannot_look(operands->items[i], err);
@@ -165,7 +162,7 @@ static enum status run_verify(const void *given, const struct operands *operands
     log_output_close(&verify.output);
     if (output_finish() != 0 || err != 0) return LOG_NOT_SEEN;
     if (verify.findings == 0) return LOG_IS_FINE;
-    if (!settings->json)
+    if (!settings->common.as_json)
         output_hint("to look closer: sluice log dump FILE; indexes are built again when their "
                     "files are removed from a stopped broker");
     return LOG_IS_WRONG;
@@ -175,12 +172,8 @@ static enum status run_verify(const void *given, const struct operands *operands
 static const struct option_row verify_options[] = {
     { "records", 'r', OPTION_FLAG, offsetof(struct verify_settings, records), 0, 0, NULL, "unpack and read each record, too" },
     { "compacted", 0, OPTION_FLAG, offsetof(struct verify_settings, compacted), 0, 0, NULL, "offsets may be missing: the topic was compacted" },
-    { "json", 'j', OPTION_FLAG, offsetof(struct verify_settings, json), 0, 0, NULL, "a JSON object per line" },
 };
 /* clang-format on */
-
-static const struct verify_settings verify_defaults = { .common = {
-                                                            .timeout_s = DEFAULT_TIMEOUT_S } };
 
 const struct command log_verify_command = {
     .name = "log verify",
@@ -197,9 +190,9 @@ const struct command log_verify_command = {
              "Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n",
     .example = "  sluice log verify /var/lib/sluice\n"
                "  sluice log verify /var/lib/sluice/orders-0 --records\n",
+    .takes = TAKES_JSON,
     .options = verify_options,
     .option_count = sizeof verify_options / sizeof verify_options[0],
-    .defaults = &verify_defaults,
     .settings_size = sizeof(struct verify_settings),
     .run = run_verify,
 };

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,16 @@
 #include "error.h"
 
 /* clang-format off */
-static const struct option_row common_options[] = {
-    { "bootstrap-server", 'b', OPTION_TEXT, offsetof(struct common_settings, bootstrap_server), 0, 0,
-      "HOST:PORT[,…]", "brokers to ask first ($SLUICE_BOOTSTRAP, else localhost:9092)" },
-    { "timeout", 0, OPTION_NUMBER, offsetof(struct common_settings, timeout_s), 1, 86400,
-      "SECONDS", "give up after so long without an answer (10)" },
+static const struct {
+    unsigned takes;
+    struct option_row row;
+} common_options[] = {
+    { TAKES_JSON, { "json", 'j', OPTION_FLAG, offsetof(struct common_settings, as_json), 0, 0,
+      NULL, "for programs: JSON on standard output" } },
+    { TAKES_BROKER, { "bootstrap-server", 'b', OPTION_TEXT, offsetof(struct common_settings, bootstrap_server), 0, 0,
+      "HOST:PORT[,…]", "brokers to ask first ($SLUICE_BOOTSTRAP, else localhost:9092)" } },
+    { TAKES_BROKER, { "timeout", 0, OPTION_NUMBER, offsetof(struct common_settings, timeout_s), 1, 86400,
+      "SECONDS", "give up after so long without an answer (10)" } },
 };
 /* clang-format on */
 
@@ -96,25 +101,31 @@ static bool is_choice(const char *choices, const char *value)
     return false;
 }
 
+const struct option_row *options_row(const struct command *command, unsigned i)
+{
+    if (i < command->option_count) return &command->options[i];
+    i -= command->option_count;
+    for (unsigned at = 0; at < COMMON_COUNT; at++)
+        if ((command->takes & common_options[at].takes) != 0 && i-- == 0)
+            return &common_options[at].row;
+    return NULL;
+}
+
 static const struct option_row *row_by_name(const struct command *command, const char *name,
                                             size_t length)
 {
-    for (unsigned i = 0; i < command->option_count + COMMON_COUNT; i++) {
-        const struct option_row *row = i < command->option_count
-                                           ? &command->options[i]
-                                           : &common_options[i - command->option_count];
-        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) return row;
-    }
-    return NULL;
+    const struct option_row *row;
+    for (unsigned i = 0; (row = options_row(command, i)) != NULL; i++)
+        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) break;
+    return row;
 }
 
 static const struct option_row *row_by_letter(const struct command *command, char letter)
 {
-    for (unsigned i = 0; i < command->option_count; i++)
-        if (command->options[i].letter == letter) return &command->options[i];
-    for (unsigned i = 0; i < COMMON_COUNT; i++)
-        if (common_options[i].letter == letter) return &common_options[i];
-    return NULL;
+    const struct option_row *row;
+    for (unsigned i = 0; (row = options_row(command, i)) != NULL; i++)
+        if (row->letter != 0 && row->letter == letter) break;
+    return row;
 }
 
 static enum parse_result store_value(const struct option_row *row, const char *value,
@@ -152,7 +163,7 @@ static enum parse_result read_option(const struct command *command, int argc, ch
                                      void *settings, char problem[PROBLEM_SIZE])
 {
     const char *text = argv[(*at)++];
-    const struct option_row *row;
+    const struct option_row *row = NULL;
     const char *value = NULL;
     if (text[1] == '-') {
         size_t length = strcspn(text + 2, "=");
@@ -180,20 +191,24 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-static void apply_environment(void *settings)
+static void apply_defaults(void *settings)
 {
     struct common_settings *common = settings;
     const char *from_environment = getenv("SLUICE_BOOTSTRAP");
     if (common->bootstrap_server == NULL && from_environment != NULL && from_environment[0] != '\0')
         common->bootstrap_server = from_environment;
     if (common->bootstrap_server == NULL) common->bootstrap_server = "localhost:9092";
+    if (common->timeout_s == 0) common->timeout_s = DEFAULT_TIMEOUT_S;
 }
 
 enum parse_result options_parse(const struct command *command, int argc, char **argv,
                                 void *settings, struct operands *operands,
                                 char problem[PROBLEM_SIZE])
 {
-    memcpy(settings, command->defaults, command->settings_size);
+    if (command->defaults != NULL)
+        memcpy(settings, command->defaults, command->settings_size);
+    else
+        memset(settings, 0, command->settings_size);
     operands->count = 0;
     operands->items = mem_calloc((size_t)argc + 1, sizeof *operands->items);
     if (operands->items == NULL) return problem_is(problem, "%s", error_text(ERR_NO_MEMORY));
@@ -215,7 +230,7 @@ enum parse_result options_parse(const struct command *command, int argc, char **
         return problem_is(problem, "%s is missing", command->operands);
     if (operands->count > command->most_operands)
         return problem_is(problem, "'%s' is one too many", operands->items[command->most_operands]);
-    apply_environment(settings);
+    apply_defaults(settings);
     return PARSE_OK;
 }
 
@@ -229,31 +244,4 @@ void options_close(const struct command *command, void *settings, struct operand
         }
     mem_free((void *)operands->items);
     *operands = (struct operands){ NULL, 0 };
-}
-
-static void help_row(const struct option_row *row, FILE *out)
-{
-    char letter[8] = "    ", name[80];
-    if (row->letter != 0) snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    bool has_value = row->kind != OPTION_FLAG;
-    snprintf(name, sizeof name, "--%s%s%s", row->name, has_value ? " " : "",
-             has_value ? row->value : "");
-    /* Longer ones get a line of their own. Bytes, not columns: no name outside of ASCII is short. */
-    if (strlen(name) <= 26)
-        fprintf(out, "  %s%-26s %s\n", letter, name, row->help);
-    else
-        fprintf(out, "  %s%s\n%33s%s\n", letter, name, "", row->help);
-}
-
-void options_help(const struct command *command, FILE *out)
-{
-    fprintf(out, "Usage: sluice %s%s%s [OPTION…]\n\n%s\n", command->name,
-            command->operands[0] == '\0' ? "" : " ", command->operands, command->summary);
-    if (command->about != NULL) fprintf(out, "\n%s", command->about);
-    fprintf(out, "\nOptions:\n");
-    for (unsigned i = 0; i < command->option_count; i++)
-        help_row(&command->options[i], out);
-    for (unsigned i = 0; i < COMMON_COUNT; i++)
-        help_row(&common_options[i], out);
-    fprintf(out, "  -h, --help                     print this\n\nExample:\n%s", command->example);
 }

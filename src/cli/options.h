@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A command of the program: its options as a table that drives parsing and help.
+/* A command of the program: its options as a table that drives parsing, help, the man page and the
+ * shell's completion.
  *
  * Values land in a struct of the command's own, which begins with struct common_settings; each row
  * says at which offset. Texts point into argv. */
@@ -7,9 +8,9 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* What the program exits with. */
 enum status {
@@ -42,11 +43,15 @@ struct option_row {
     const char *help;
 };
 
-/* The options that every command has. */
+/* The options that commands share; which of them a command has, its `takes` says. */
 struct common_settings {
     const char *bootstrap_server; /* Never NULL after parsing. */
-    int64_t timeout_s;
+    int64_t timeout_s;            /* Never 0 after parsing. */
+    bool as_json;
 };
+
+#define TAKES_BROKER 1u /* --bootstrap-server and --timeout */
+#define TAKES_JSON   2u /* --json */
 
 #define DEFAULT_TIMEOUT_S 10
 
@@ -56,15 +61,17 @@ struct operands {
 };
 
 struct command {
-    const char *name;     /* "topic create" */
-    const char *operands; /* "NAME"; "" if there are none. */
+    const char *name; /* "topic create" */
+    const char
+        *operands; /* "TOPIC"; "" if there are none. The shell completes TOPIC, FILE and FOLDER. */
     unsigned least_operands, most_operands;
     const char *summary; /* One line. */
     const char *about;   /* More, in lines; NULL if the summary says it all. */
     const char *example; /* Lines, each a command that works. */
+    unsigned takes;
     const struct option_row *options;
     unsigned option_count;
-    const void *defaults; /* A settings struct. */
+    const void *defaults; /* A settings struct; NULL: all zero. */
     size_t settings_size;
     enum status (*run)(const void *settings, const struct operands *operands);
 };
@@ -85,7 +92,8 @@ enum parse_result options_parse(const struct command *command, int argc, char **
                                 char problem[PROBLEM_SIZE]);
 void options_close(const struct command *command, void *settings, struct operands *operands);
 
-void options_help(const struct command *command, FILE *out);
+/* The rows that `command` has, its own before the common ones; NULL behind the last. */
+const struct option_row *options_row(const struct command *command, unsigned i);
 
 /* Resolves \t \n \r \0 \\ and \xHH, so that a separator can be typed. `to` holds strlen(from) + 1
  * bytes; the length goes to `*length`. Returns 0 or ERR_USAGE. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "error.h"
@@ -81,6 +82,25 @@ int output_bytes(FILE *out, bool to_terminal, const void *data, size_t length)
     if (err == 0 && fwrite(escaped.data, 1, escaped.length, out) != escaped.length) err = ERR_IO;
     buffer_close(&escaped);
     return err;
+}
+
+void output_text(const char *prefix, struct str text)
+{
+    fputs(prefix, stdout);
+    if (text.length > 0)
+        output_bytes(stdout, isatty(STDOUT_FILENO), text.data, (size_t)text.length);
+}
+
+void output_size(int64_t bytes, char text[32])
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double size = (double)bytes;
+    unsigned unit = 0;
+    while (size >= 1023.5 && unit + 1 < sizeof units / sizeof *units) {
+        size /= 1024;
+        unit++;
+    }
+    snprintf(text, 32, unit > 0 && size < 99.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
 /* ---- complaints -------------------------------------------------------------------------------- */
@@ -185,8 +205,7 @@ void table_number(struct table *table, int64_t number)
     add_cell(table, text, (size_t)length);
 }
 
-/* Columns of a terminal, near enough: one per character. */
-static size_t width_of(const char *text)
+size_t output_width(const char *text)
 {
     size_t width = 0;
     for (; *text != '\0'; text++)
@@ -196,7 +215,7 @@ static size_t width_of(const char *text)
 
 static void print_cell(const char *text, size_t width, bool at_right, bool is_last, FILE *out)
 {
-    int padding = (int)(width - width_of(text));
+    int padding = (int)(width - output_width(text));
     if (at_right)
         fprintf(out, "%*s%s", padding, "", text);
     else
@@ -211,10 +230,10 @@ int table_print(const struct table *table, FILE *out)
     if (widths == NULL) return ERR_NO_MEMORY;
     for (unsigned column = 0; column < table->columns; column++) {
         const char *heading = table->headings[column];
-        widths[column] = width_of(heading[0] == '>' ? heading + 1 : heading);
+        widths[column] = output_width(heading[0] == '>' ? heading + 1 : heading);
     }
     for (size_t i = 0; i < table->count; i++) {
-        size_t width = width_of(table->cells[i]);
+        size_t width = output_width(table->cells[i]);
         if (width > widths[i % table->columns]) widths[i % table->columns] = width;
     }
     for (unsigned column = 0; column < table->columns; column++) {

@@ -19,6 +19,16 @@ void output_escape(struct buffer *out, const void *data, size_t length);
 /* Writes bytes: escaped if `to_terminal`, otherwise as they are. Returns 0, ERR_NO_MEMORY or ERR_IO. */
 int output_bytes(FILE *out, bool to_terminal, const void *data, size_t length);
 
+/* Writes `prefix` and `text` to standard output, the text escaped if that is a terminal. What cannot be
+ * written shows in output_finish(). */
+void output_text(const char *prefix, struct str text);
+
+/* The columns of a terminal that it takes, near enough: one per character. */
+size_t output_width(const char *text);
+
+/* "0 B", "17 KiB", "1.5 GiB": three digits or so of a size, for people. */
+void output_size(int64_t bytes, char text[32]);
+
 /* A line on standard error, "sluice: …", with what came from elsewhere in it escaped. */
 void output_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

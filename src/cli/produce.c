@@ -264,7 +264,6 @@ static const struct option_row produce_options[] = {
 /* clang-format on */
 
 static const struct produce_settings produce_defaults = {
-    .common = { .timeout_s = DEFAULT_TIMEOUT_S },
     .partition = RD_KAFKA_PARTITION_UA,
     .acks = "all",
     .compression = "none",
@@ -279,6 +278,7 @@ const struct command produce_command = {
     .about = "Ends with the input, or at the first record that cannot be delivered.\n",
     .example = "  echo hello | sluice produce greetings\n"
                "  sluice produce users --key-separator : --compression zstd --file users.txt\n",
+    .takes = TAKES_BROKER,
     .options = produce_options,
     .option_count = sizeof produce_options / sizeof produce_options[0],
     .defaults = &produce_defaults,

@@ -2,6 +2,7 @@
 #include "runner.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,6 @@ static const struct option_row pour_options[] = {
 /* clang-format on */
 
 static const struct pour_settings pour_defaults = {
-    .common = { .timeout_s = DEFAULT_TIMEOUT_S },
     .cups = 1,
     .size = "small",
 };
@@ -40,6 +40,7 @@ static const struct command pour = {
     .most_operands = 2,
     .summary = "Pour",
     .example = "  pour tea\n",
+    .takes = TAKES_BROKER,
     .options = pour_options,
     .option_count = sizeof pour_options / sizeof pour_options[0],
     .defaults = &pour_defaults,
@@ -135,6 +136,21 @@ TEST(the_brokers_come_from_the_option_or_else_from_the_environment)
     assert_string_equal(settings.common.bootstrap_server, "here:2");
     done();
     unsetenv("SLUICE_BOOTSTRAP");
+}
+
+TEST(a_command_has_only_the_common_options_that_it_takes)
+{
+    assert_refused("tea --json", "there is no option --json");
+    struct command locally = pour;
+    locally.takes = TAKES_JSON;
+    char words[2][16] = { "tea", "--json" };
+    char *argv[] = { words[0], words[1] };
+    assert_int_equal(options_parse(&locally, 2, argv, &settings, &operands, problem), PARSE_OK);
+    assert_true(settings.common.as_json);
+    options_close(&locally, &settings, &operands);
+    snprintf(words[1], sizeof words[1], "--timeout=3");
+    assert_int_equal(options_parse(&locally, 2, argv, &settings, &operands, problem), PARSE_ERROR);
+    options_close(&locally, &settings, &operands);
 }
 
 TEST(help_wins_over_whatever_else_is_wrong)

@@ -122,3 +122,20 @@ TEST(json_tells_text_null_and_other_bytes_apart)
     assert_json("\xff\xfe", 2, "{\"value_base64\":\"//4=\"}\n");
     assert_json("\xff\xfe\x00", 3, "{\"value_base64\":\"//4A\"}\n");
 }
+
+static const char *size_text(int64_t bytes)
+{
+    static char text[32];
+    output_size(bytes, text);
+    return text;
+}
+
+TEST(a_size_for_people_has_about_three_digits)
+{
+    assert_string_equal(size_text(0), "0 B");
+    assert_string_equal(size_text(1023), "1023 B");
+    assert_string_equal(size_text(1024), "1.0 KiB");
+    assert_string_equal(size_text(1024 * 1024 - 1), "1.0 MiB");
+    assert_string_equal(size_text(INT64_C(150) << 30), "150 GiB");
+    assert_string_equal(size_text(INT64_MAX), "8.0 EiB");
+}
