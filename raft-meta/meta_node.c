@@ -87,6 +87,12 @@ int meta_node_failed(const struct meta_node *node)
     return node->failed != 0 ? node->failed : meta_core_failed(node->core);
 }
 
+int64_t meta_node_deadline_ms(const struct meta_node *node)
+{
+    int64_t core_ms = meta_core_deadline_ms(node->core), snapshot_ms = node_snapshot_due_ms(node);
+    return snapshot_ms < core_ms ? snapshot_ms : core_ms;
+}
+
 void meta_node_tick(struct meta_node *node)
 {
     if (node->failed != 0) return;

@@ -62,8 +62,9 @@ struct meta_node_options {
     int32_t heartbeat_ms;
     uint32_t seed;          /* Of the election timeouts. */
     uint32_t rules_off;     /* 0, but in tests (meta_core.h). */
-    int64_t snapshot_bytes; /* A snapshot is taken after this much log; 0: the usual. */
-    uint64_t hash_key[2];   /* Of the state's tables. */
+    int64_t snapshot_bytes; /* A snapshot is taken after this much log; 0: the usual; and … */
+    int64_t snapshot_interval_ms; /* … so long after the first entry that none covers; 0: never. */
+    uint64_t hash_key[2];         /* Of the state's tables. */
     /* Of a new folder; borrowed during the open. */
     const struct meta_members *members; /* NULL: this node alone; of none: it waits until the leader
                                          * of the cluster takes it in. */
@@ -105,6 +106,9 @@ int meta_node_failed(const struct meta_node *node); /* 0, or why. */
 
 /* The sentence for a failure of the node. */
 void meta_node_explain(const struct meta_node *node, int err, char *why, size_t why_size);
+
+/* When meta_node_tick() has something to do next; INT64_MAX: never. On the clock's monotonic time. */
+int64_t meta_node_deadline_ms(const struct meta_node *node);
 
 /* Questions. What is returned is the node's. */
 const struct meta_core *meta_node_core(const struct meta_node *node);

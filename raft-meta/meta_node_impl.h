@@ -41,7 +41,8 @@ struct meta_node {
     struct buffer snapshot_members;
     struct meta_changes gone;       /* Deleted since that one, … */
     struct meta_changes gone_older; /* … and since the one before, in this life. */
-    int64_t bytes_since;            /* Of log, since a snapshot was taken or tried. */
+    int64_t bytes_since;            /* Of log, since a snapshot was taken or tried; … */
+    int64_t uncovered_since_ms;     /* … and since when there are any. */
     struct node_taking taking;
 
     /* A snapshot that another node sent, until the core takes it or leaves it. */
@@ -71,6 +72,9 @@ int node_note_applied(struct meta_node *node, const struct meta_entry *entry, un
 
 /* Takes one if it is time. */
 void node_consider_snapshot(struct meta_node *node);
+
+/* When the next one is due however little there is to cover; INT64_MAX: not before something else happens. */
+int64_t node_snapshot_due_ms(const struct meta_node *node);
 
 void node_receive_snapshot(struct meta_node *node, const struct meta_message *message);
 

@@ -174,6 +174,7 @@ int node_tell_loaded(struct meta_node *node, struct meta_members *members)
 int node_note_applied(struct meta_node *node, const struct meta_entry *entry, unsigned known)
 {
     int err = 0;
+    if (node->bytes_since == 0) node->uncovered_since_ms = meta_node_now_ms(node);
     node->bytes_since += ENTRY_BYTES;
     if (entry->payload.length > 0) node->bytes_since += entry->payload.length;
     for (unsigned i = known; err == 0 && i < node->changes.count; i++)
@@ -263,13 +264,27 @@ static int taking_begin(struct meta_node *node, const struct meta_core_snapshot 
     return 0;
 }
 
+int64_t node_snapshot_due_ms(const struct meta_node *node)
+{
+    int64_t interval_ms = node->options.snapshot_interval_ms;
+    if (interval_ms == 0 || node->bytes_since == 0 || node->taking.is_running ||
+        interval_ms > INT64_MAX - node->uncovered_since_ms)
+        return INT64_MAX;
+    return node->uncovered_since_ms + interval_ms;
+}
+
 void node_consider_snapshot(struct meta_node *node)
 {
     struct node_taking *taking = &node->taking;
     struct meta_core_snapshot point;
-    if (node->bytes_since < snapshot_bytes(node) || taking->is_running ||
-        meta_node_failed(node) != 0 || !meta_core_snapshot_point(node->core, &point))
+    bool is_overdue = node_snapshot_due_ms(node) <= meta_node_now_ms(node);
+    if ((node->bytes_since < snapshot_bytes(node) && !is_overdue) || taking->is_running ||
+        meta_node_failed(node) != 0)
         return;
+    if (!meta_core_snapshot_point(node->core, &point)) {
+        if (is_overdue) node->uncovered_since_ms = meta_node_now_ms(node); /* Nobody spins on it. */
+        return;
+    }
     node->bytes_since = 0; /* If it fails, too: then it is tried again after as much. */
     int err = taking_begin(node, &point);
     if (err != 0) {

@@ -289,7 +289,7 @@ static int quorum_tell(struct meta_quorum *quorum)
 
 static void quorum_set_timer(struct meta_quorum *quorum)
 {
-    int64_t deadline_ms = meta_core_deadline_ms(meta_node_core(quorum->node));
+    int64_t deadline_ms = meta_node_deadline_ms(quorum->node);
     if (deadline_ms == INT64_MAX)
         timer_cancel(quorum->loop, &quorum->timer);
     else
@@ -414,6 +414,7 @@ static int open_node(struct meta_quorum *quorum, char *why, size_t why_size)
         .election_timeout_ms = options->election_timeout_ms,
         .heartbeat_ms = options->heartbeat_ms,
         .snapshot_bytes = options->snapshot_bytes,
+        .snapshot_interval_ms = options->snapshot_interval_ms,
     };
     int err = uuid_random(&chance);
     if (err != 0) return err;

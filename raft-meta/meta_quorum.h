@@ -60,7 +60,8 @@ struct meta_quorum_options {
     int32_t default_partitions; /* num.partitions */
     int16_t default_replication_factor;
     bool page_cache_survived; /* DESIGN 6.3 */
-    int64_t snapshot_bytes;   /* A snapshot is taken after this much log; 0: the usual. */
+    int64_t snapshot_bytes;   /* Both as in meta_node.h. */
+    int64_t snapshot_interval_ms;
 };
 
 /* Recovers log, term and vote from the disk, bootstraps a new folder as a quorum of this node

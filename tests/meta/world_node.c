@@ -276,7 +276,7 @@ void world_node_close(struct world_node *node)
 int64_t world_node_due_ms(const struct world_node *node)
 {
     if (node->meta == NULL) return node->restart_ms;
-    int64_t due_ms = meta_core_deadline_ms(meta_node_core(node->meta));
+    int64_t due_ms = meta_node_deadline_ms(node->meta);
     int64_t job_ms = works_due_ms(&node->jobs), mail_ms = works_due_ms(&node->mail);
     if (job_ms < due_ms) due_ms = job_ms;
     return mail_ms < due_ms ? mail_ms : due_ms;

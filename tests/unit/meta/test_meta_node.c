@@ -32,6 +32,7 @@ static struct rig {
     struct message *mail[WORK];
     unsigned job_count, mail_count;
     const struct meta_members *members; /* Of a new folder; NULL: alone. */
+    int64_t snapshot_interval_ms;       /* 0: by bytes only. */
     unsigned restored;
     char gone[256]; /* Names of topics that a snapshot says are gone, each with a space behind. */
     char why[512];
@@ -120,6 +121,7 @@ static int open_node(void)
         .heartbeat_ms = 40,
         .seed = 7,
         .snapshot_bytes = 2000,
+        .snapshot_interval_ms = rig.snapshot_interval_ms,
         .members = rig.members,
     };
     int err = data_dir_open(&rig.dir, fs_sim_fs(rig.disk), FOLDER, rig.why, sizeof rig.why);
@@ -264,6 +266,53 @@ TEST(the_log_begins_at_the_snapshot_before_the_newest)
     assert_int_equal(meta_node_read(rig.node, first, 1, &entry, &arena), 0);
     assert_int_equal(meta_node_read(rig.node, first - 1, 1, &entry, &arena), ERR_NOT_FOUND);
     arena_close(&arena);
+    close_rig();
+}
+
+/* What the owner's timer does. */
+static void wait_ms(int64_t ms)
+{
+    clock_manual_advance_ms(&rig.clock, ms);
+    meta_node_tick(rig.node);
+    pump();
+}
+
+TEST(what_no_snapshot_covers_does_not_wait_longer_than_the_interval)
+{
+    open_rig();
+    close_node();
+    rig.snapshot_interval_ms = 60000;
+    assert_int_equal(open_node(), 0);
+    wait_ms(1000); /* It leads. */
+    create_topic(1);
+    assert_in_range(meta_node_deadline_ms(rig.node), 1, meta_node_now_ms(rig.node) + 60000);
+    wait_ms(58000);
+    assert_int_equal(snapshot_index(), 0);
+    wait_ms(2000);
+    int64_t index = snapshot_index();
+    assert_int_equal(index, meta_core_applied_index(meta_node_core(rig.node)));
+
+    wait_ms(600000); /* Nothing has changed. */
+    assert_int_equal(snapshot_index(), index);
+    create_topic(2);
+    wait_ms(59000); /* It counts from the change on. */
+    assert_int_equal(snapshot_index(), index);
+    wait_ms(1000);
+    assert_true(snapshot_index() > index);
+    close_rig();
+}
+
+TEST(a_snapshot_that_must_wait_sets_no_timer_that_is_due)
+{
+    open_rig();
+    close_node();
+    rig.snapshot_interval_ms = 60000;
+    assert_int_equal(open_node(), 0);
+    wait_ms(1000);
+    create_topic(1);
+    clock_manual_advance_ms(&rig.clock, 60000);
+    meta_node_tick(rig.node); /* Being taken: the pool has not run yet. */
+    assert_true(meta_node_deadline_ms(rig.node) > meta_node_now_ms(rig.node));
     close_rig();
 }
 
