@@ -95,12 +95,13 @@ struct partition {
     bool is_closed;
     struct partition *successor; /* Opens when this one is closed; with a reference. */
     int close_error;             /* Of a polite close: 0 if all is on disk. */
-    struct list owner_node;      /* The owner's, while is_dirty, as is the next. */
-    int64_t flush_by_ms;         /* Monotonic: by when it is to be flushed, if that is soon. */
-    struct list queue;           /* struct append, in order. */
-    size_t queue_bytes;          /* Of the batches in the queue. */
-    int64_t unsynced_bytes;      /* Written since the last sync began: its part of the window. */
-    struct list waiting;         /* struct waiter, for the high watermark. */
+    bool opens_in_turn;          /* The owner's: not all of them open at once. */
+    struct list owner_node; /* The owner's, before it opens, and while is_dirty, as is the next. */
+    int64_t flush_by_ms;    /* Monotonic: by when it is to be flushed, if that is soon. */
+    struct list queue;      /* struct append, in order. */
+    size_t queue_bytes;     /* Of the batches in the queue. */
+    int64_t unsynced_bytes; /* Written since the last sync began: its part of the window. */
+    struct list waiting;    /* struct waiter, for the high watermark. */
     struct list unflushed, uncommitted; /* struct append: who waits for what (partition_acks.h). */
     struct job_lane lane; /* Whatever must not overlap: the log's writers on the pool. */
     struct job open_job, append_job, flush_job, checkpoint_job, end_checkpoint_job, retain_job,
@@ -129,6 +130,10 @@ void partition_unref(struct partition *partition); /* NULL is fine. */
 /* With a predecessor that has the same folder (a topic that was deleted and made again), as soon as
  * that one has given it up; NULL: at once. The predecessor must not have closed() yet. */
 void partition_start_opening(struct partition *partition, struct partition *predecessor);
+
+/* The same, but it opens when partition_open_held() says so. */
+void partition_hold_opening(struct partition *partition);
+void partition_open_held(struct partition *partition);
 
 /* The quorum has changed its mind: leader, epoch, replicas, settings. */
 void partition_set_role(struct partition *partition, const struct partition_role *role,

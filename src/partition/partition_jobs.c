@@ -159,8 +159,8 @@ static void open_now(struct partition *partition)
     job_lane_submit(&partition->lane, &partition->open_job);
 }
 
-/* Its predecessor is gone. It may have been retired meanwhile itself: that is still to be done. */
-static void open_held(struct partition *partition)
+/* It may have been retired meanwhile: that is still to be done. */
+void partition_open_held(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     partition->open_is_held = false;
@@ -170,14 +170,20 @@ static void open_held(struct partition *partition)
     if (is_retired) partition_start_closing(partition);
 }
 
-void partition_start_opening(struct partition *partition, struct partition *predecessor)
+void partition_hold_opening(struct partition *partition)
 {
     partition->appending = true; /* Not shared yet, or under the caller's control. */
+    partition->open_is_held = true;
+}
+
+void partition_start_opening(struct partition *partition, struct partition *predecessor)
+{
     if (predecessor == NULL) {
+        partition->appending = true;
         open_now(partition);
         return;
     }
-    partition->open_is_held = true;
+    partition_hold_opening(partition);
     pthread_mutex_lock(&predecessor->lock);
     assert(!predecessor->is_closed && predecessor->successor == NULL);
     predecessor->successor = partition_ref(partition);
@@ -452,7 +458,7 @@ static void run_close(struct job *job)
     partition->successor = NULL;
     pthread_cond_broadcast(&partition->unpinned);
     pthread_mutex_unlock(&partition->lock);
-    if (successor != NULL) open_held(successor);
+    if (successor != NULL) partition_open_held(successor);
     partition_unref(successor);
     partition_unref(partition);
 }

@@ -102,6 +102,7 @@ int partition_set_open(struct partition_set **set, const struct partition_set_op
     map_init(&created->names);
     pthread_cond_init(&created->all_closed, NULL);
     atomic_init(&created->opening, 0);
+    atomic_init(&created->recovery_threads, options->recovery_threads);
     created->folders = mem_calloc(options->dir_count, sizeof *created->folders);
     int err = created->folders == NULL ? ERR_NO_MEMORY : 0;
     for (unsigned i = 0; err == 0 && i < options->dir_count; i++) {
@@ -219,15 +220,16 @@ void partition_set_close(struct partition_set *set, int64_t broker_epoch, bool m
 static struct set_folder *choose_folder(struct partition_set *set, const char *name, bool *is_new)
 {
     *is_new = false;
-    struct set_folder *chosen = &set->folders[0]; /* If that fails the broker ends. */
+    struct set_folder *chosen = NULL;
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         if (map_remove(&folder->found, name, strlen(name)) != NULL) return folder;
-        if (!atomic_load(&folder->has_failed) && folder->partition_count < chosen->partition_count)
+        if (!atomic_load(&folder->has_failed) &&
+            (chosen == NULL || folder->partition_count < chosen->partition_count))
             chosen = folder;
     }
     *is_new = true;
-    return chosen;
+    return chosen != NULL ? chosen : &set->folders[0]; /* All have failed: the broker ends. */
 }
 
 /* Which folder's checkpoint tells of records, while the partition's own folder is nowhere? Not by us: who
@@ -281,7 +283,10 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
         folder->partition_count++;
         atomic_fetch_add(&set->opening, 1);
         partition->is_new = is_new;
-        partition_start_opening(partition, predecessor);
+        if (is_new || predecessor != NULL)
+            partition_start_opening(partition, predecessor);
+        else
+            set_folder_open_in_turn(folder, partition);
         if (settings->cleanup_policy & CLEANUP_COMPACT) cleaner_wake(set->cleaner);
     } else {
         partition_unref(partition);
@@ -380,6 +385,11 @@ void partition_set_sweep(struct partition_set *set)
 int partition_set_change_cleaner(struct partition_set *set, const struct cleaner_options *options)
 {
     return cleaner_set_options(set->cleaner, options);
+}
+
+void partition_set_recover_at_most(struct partition_set *set, unsigned recovery_threads)
+{
+    atomic_store(&set->recovery_threads, recovery_threads);
 }
 
 void partition_set_expire_producers_after(struct partition_set *set, int64_t expiration_ms)

@@ -31,6 +31,9 @@ struct partition_set_options {
     int64_t producer_expiration_ms; /* producer.id.expiration.ms; 0: they do not expire. */
     int64_t expiration_interval_ms; /* producer.id.expiration.check.interval.ms */
     struct cleaner_options cleaner;
+    unsigned
+        recovery_threads; /* Logs of one folder that are opened at a time; 0: all. A new log, with
+                                * nothing to recover, does not count. */
 };
 
 /* Looks for the partitions that are in the folders. 0, ERR_NO_MEMORY, ERR_IO, …; ERR_EXISTS if one of them
@@ -87,6 +90,9 @@ void partition_set_sweep(struct partition_set *set);
 
 /* Other options of compaction from now on, as cleaner_set_options() does it. */
 int partition_set_change_cleaner(struct partition_set *set, const struct cleaner_options *options);
+
+/* As `recovery_threads` of the options, for logs that are added from now on. Any thread. */
+void partition_set_recover_at_most(struct partition_set *set, unsigned recovery_threads);
 
 /* producer.id.expiration.ms, from now on. Any thread. */
 void partition_set_expire_producers_after(struct partition_set *set, int64_t expiration_ms);

@@ -84,10 +84,46 @@ static void log_has_failed(struct partition_owner *owner, struct partition *part
         set_folder_start(folder, &folder->probe_job, &folder->probe_runs);
 }
 
+void set_folder_open_in_turn(struct set_folder *folder, struct partition *partition)
+{
+    unsigned most = atomic_load(&folder->set->recovery_threads);
+    partition_hold_opening(partition);
+    partition->opens_in_turn = true;
+    pthread_mutex_lock(&folder->lock);
+    bool waits = most > 0 && folder->opening >= most;
+    if (waits)
+        list_push_back(&folder->to_open, &partition_ref(partition)->owner_node);
+    else
+        folder->opening++;
+    bool is_news = waits && !folder->has_told_of_turns;
+    if (is_news) folder->has_told_of_turns = true;
+    pthread_mutex_unlock(&folder->lock);
+    if (is_news)
+        trace(TRACE_INFO, "partition",
+              "%s: logs that are opened at a time: %u (num.recovery.threads.per.data.dir); the "
+              "others "
+              "wait",
+              data_dir_path(folder->dir), most);
+    if (!waits) partition_open_held(partition);
+}
+
+static void open_next(struct set_folder *folder)
+{
+    pthread_mutex_lock(&folder->lock);
+    struct list *node = list_pop_front(&folder->to_open);
+    if (node == NULL) folder->opening--;
+    pthread_mutex_unlock(&folder->lock);
+    if (node == NULL) return;
+    struct partition *partition = LIST_OWNER(node, struct partition, owner_node);
+    partition_open_held(partition);
+    partition_unref(partition);
+}
+
 static void folder_has_opened(struct partition_owner *owner, struct partition *partition, int err)
 {
     struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
     if (err == ERR_IO || err == ERR_READ_ONLY) log_has_failed(owner, partition);
+    if (partition->opens_in_turn) open_next(folder);
     atomic_fetch_sub(&folder->set->opening, 1);
 }
 
@@ -148,6 +184,7 @@ int set_folder_open(struct set_folder *folder, struct partition_set *set, struct
     pthread_mutex_init(&folder->lock, NULL);
     list_init(&folder->dirty);
     list_init(&folder->hasty);
+    list_init(&folder->to_open);
     map_init(&folder->found);
     pthread_cond_init(&folder->idle, NULL);
     folder->sweep_job.run = run_sweep;

@@ -21,6 +21,9 @@ struct set_folder {
     pthread_mutex_t lock;
     struct list dirty;      /* struct partition by owner_node, each with a reference; and those */
     struct list hasty;      /* whose flush.ms is less than the others' interval. */
+    struct list to_open;    /* As many as may are being opened: these, by owner_node, wait, … */
+    unsigned opening;       /* … for so many. Each with a reference. */
+    bool has_told_of_turns; /* Under `lock`, as what is above. */
     size_t partition_count; /* Under the set's lock. */
     size_t unsynced_count;  /* While the set closes. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
@@ -46,6 +49,7 @@ struct partition_set {
     struct cleaner_source cleaner_source;
     struct cleaner *cleaner;
     atomic_uint opening;
+    atomic_uint recovery_threads; /* As in the options. */
     struct message arm_flush, hurry;
     struct timer flush_timer, hasty_timer, checkpoint_timer, watermark_timer, retention_timer,
         expiration_timer;
@@ -65,6 +69,9 @@ void set_print_name(char name[FOLDER_NAME_SIZE], const char *topic, int32_t inde
 /* Looks for the partitions that are in it. 0, ERR_EXISTS, ERR_IO, …. Blocks. */
 int set_folder_open(struct set_folder *folder, struct partition_set *set, struct data_dir *dir);
 void set_folder_close(struct set_folder *folder);
+
+/* Opens a log that may have to be recovered, now or when others have been. */
+void set_folder_open_in_turn(struct set_folder *folder, struct partition *partition);
 
 /* A folder's job is in the pool's queue at most once. */
 void set_folder_start(struct set_folder *folder, struct job *job, bool *runs);

@@ -21,6 +21,11 @@ static void note_failed_folder(void *context, struct data_dir *dir)
 struct set_fixture {
     struct clock_manual clock;
     struct disk_pool *pool;
+    struct executor gate; /* Before the pool: while it is shut the test runs the jobs. */
+    bool is_shut;
+    struct list held;
+    unsigned held_count;
+    unsigned recovery_threads;
     struct loop *loop;
     struct data_dir *dirs[2];
     char paths[2][512];
@@ -29,6 +34,26 @@ struct set_fixture {
 
 static const struct uuid topic_id = { { 9, 9 } };
 static const struct partition_role leader = { true, 1, 0, 1, 1 };
+
+static void arrive(struct executor *executor, struct job *job)
+{
+    struct set_fixture *fixture = LIST_OWNER(executor, struct set_fixture, gate);
+    if (!fixture->is_shut) {
+        executor_submit(disk_pool_executor(fixture->pool), job);
+        return;
+    }
+    list_push_back(&fixture->held, &job->node);
+    fixture->held_count++;
+}
+
+/* On this thread; what it submits is held again. */
+static void run_one_held(struct set_fixture *fixture)
+{
+    struct list *node = list_pop_front(&fixture->held);
+    fixture->held_count--;
+    struct job *job = LIST_OWNER(node, struct job, node);
+    job->run(job);
+}
 
 /* On the folders that it was closed on. */
 static void set_fixture_start(struct set_fixture *fixture)
@@ -41,10 +66,12 @@ static void set_fixture_start(struct set_fixture *fixture)
         assert_int_equal(
             data_dir_open(&fixture->dirs[i], fs_posix(), fixture->paths[i], why, sizeof why), 0);
     }
+    fixture->gate.submit = arrive;
     struct partition_set_options options = {
         .dirs = fixture->dirs,
         .dir_count = 2,
-        .disk = disk_pool_executor(fixture->pool),
+        .disk = &fixture->gate,
+        .recovery_threads = fixture->recovery_threads,
         .clock = &fixture->clock.clock,
         .loop = fixture->loop,
         .flush_interval_ms = 1000,
@@ -235,6 +262,38 @@ TEST(a_removed_partition_gives_up_its_folder)
     assert_null(partition_set_find(fixture.set, &topic_id, 0));
     assert_false(folder_exists(&fixture, 0, 0));
     assert_int_equal(partition_set_count(fixture.set), 0);
+    set_fixture_close(&fixture);
+}
+
+TEST(no_more_logs_of_a_folder_are_opened_at_a_time_than_may_be)
+{
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "turns");
+    for (int32_t i = 0; i < 10; i++) /* Five in each folder. */
+        add(&fixture, i);
+    set_fixture_close(&fixture);
+
+    fixture.recovery_threads = 2;
+    fixture.is_shut = true;
+    list_init(&fixture.held);
+    set_fixture_start(&fixture);
+    for (int32_t i = 0; i < 10; i++)
+        add(&fixture, i);
+    assert_int_equal(fixture.held_count, 4);
+    partition_set_remove(fixture.set, &topic_id, 9); /* While it waits for its turn. */
+    add(&fixture, 10); /* Nothing of it is there, so it need not wait. */
+    assert_int_equal(fixture.held_count, 5);
+    for (unsigned opening = 11; opening > 5; opening--) {
+        assert_int_equal(partition_set_opening(fixture.set), opening);
+        run_one_held(&fixture); /* The next one takes its place. */
+        assert_in_range(fixture.held_count, 4, 5);
+    }
+    while (fixture.held_count > 0)
+        run_one_held(&fixture);
+    assert_int_equal(partition_set_opening(fixture.set), 0);
+    assert_int_equal(partition_set_count(fixture.set), 10);
+    assert_false(folder_exists(&fixture, 0, 9) || folder_exists(&fixture, 1, 9));
+    fixture.is_shut = false;
     set_fixture_close(&fixture);
 }
 
