@@ -16,6 +16,7 @@
 #include "api.h"
 #include "clean_start.h"
 #include "config_rows.h"
+#include "data_folders.h"
 #include "disk_pool.h"
 #include "error.h"
 #include "fetch_session.h"
@@ -39,8 +40,7 @@ struct broker {
     struct signals signals;
     struct reload reload;
     struct disk_pool *pool;
-    struct data_dir **dirs;
-    unsigned dir_count;
+    struct data_folders folders;
     struct net *net;
     const char **listener_names;
     struct meta_endpoint *endpoints;
@@ -53,8 +53,10 @@ struct broker {
     struct producer_ids *producer_ids;
     struct fetch_sessions *fetch_sessions;
     struct api *api;
-    struct adopt *adopt; /* NULL: not asked for. */
-    struct admin *admin; /* NULL: there is none. */
+    struct adopt *adopt;        /* NULL: not asked for. */
+    struct admin *admin;        /* NULL: there is none. */
+    struct message begin;       /* The main loop's first turn. */
+    struct timer startup_timer; /* server.max.startup.time.ms */
     bool is_ready;
     bool is_stopping; /* What the quorum still says is of no interest. */
     int err;          /* Why it stopped by itself; 0: it was asked to. */
@@ -83,30 +85,6 @@ static int32_t most_connections(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT32_MAX;
     return machine_connections(limit.rlim_cur, file_cache_default_limit());
-}
-
-static int open_dirs(struct broker *broker)
-{
-    const struct config *config = broker->config;
-    broker->dirs = mem_calloc(config->log_dir_count, sizeof *broker->dirs);
-    if (broker->dirs == NULL) return refuse(ERR_NO_MEMORY, "data folders", "");
-    int err = 0;
-    for (unsigned i = 0; err == 0 && i < config->log_dir_count; i++) {
-        char why[WHY_SIZE] = "";
-        err = data_dir_open(&broker->dirs[i], fs_posix(), config->log_dirs[i], why, sizeof why);
-        if (err != 0) return refuse(err, config->log_dirs[i], why);
-        broker->dir_count++;
-    }
-    for (unsigned i = 0; err == 0 && i < broker->dir_count; i++)
-        file_cache_set_limit(data_dir_files(broker->dirs[i]),
-                             file_cache_default_limit() / broker->dir_count);
-    if (config->adopt) err = clean_start_adopt(broker->dirs, broker->dir_count);
-    if (err != 0) return err; /* It was told why. */
-    err = clean_start_check(broker->dirs, broker->dir_count, config->node_id);
-    if (err == ERR_INCONSISTENT_CLUSTER_ID) return err; /* It was told why. */
-    for (unsigned i = 0; err == 0 && i < broker->dir_count; i++)
-        err = data_dir_begin(broker->dirs[i]);
-    return err == 0 ? 0 : refuse(err, "data folders", "");
 }
 
 static int open_net(struct broker *broker)
@@ -169,20 +147,26 @@ static int copy_topic_defaults(struct broker *broker)
     return 0;
 }
 
-/* With the first folder the metadata is gone; with any other only its partitions. */
+/* Without the first folder there is no metadata, without any for partitions nothing to serve; otherwise the
+ * others go on. */
 static void folder_failed(void *context, struct data_dir *dir)
 {
     const struct broker *broker = context;
-    if (dir != broker->dirs[0]) return;
-    trace(TRACE_ERROR, "broker", "the process ends: %s holds the metadata", data_dir_path(dir));
+    if (dir == broker->folders.all[0]) {
+        trace(TRACE_ERROR, "broker", "the process ends: %s holds the metadata", data_dir_path(dir));
+        _exit(EXIT_METADATA_FAILED);
+    }
+    for (unsigned i = 0; i < broker->folders.log_count; i++)
+        if (!partition_set_folder_has_failed(broker->partitions, i)) return;
+    trace(TRACE_ERROR, "broker", "the process ends: no folder of log.dirs can be written to");
     _exit(EXIT_METADATA_FAILED);
 }
 
 static int open_partitions(struct broker *broker)
 {
     struct partition_set_options options = {
-        .dirs = broker->dirs,
-        .dir_count = broker->dir_count,
+        .dirs = broker->folders.logs,
+        .dir_count = broker->folders.log_count,
         .disk = disk_pool_executor(broker->pool),
         .clock = broker->clock,
         .loop = broker->loop,
@@ -196,6 +180,7 @@ static int open_partitions(struct broker *broker)
         .producer_expiration_ms = broker->config->producer_expiration_ms,
         .expiration_interval_ms = broker->config->producer_expiration_check_interval_ms,
         .cleaner = run_time_settings_cleaner(broker->config),
+        .recovery_threads = (unsigned)broker->config->recovery_threads,
     };
     int err = partition_set_open(&broker->partitions, &options);
     return err == 0 ? 0 : refuse(err, "partitions", "");
@@ -229,7 +214,7 @@ static int open_meta(struct broker *broker)
     metadata_watch_init(&broker->watch);
 
     struct meta_quorum_options options = {
-        .dir = broker->dirs[0],
+        .dir = broker->folders.all[0],
         .disk = disk_pool_executor(broker->pool),
         .clock = broker->clock,
         .node_id = config->node_id,
@@ -241,8 +226,10 @@ static int open_meta(struct broker *broker)
         .rack = config->rack,
         .default_partitions = config->num_partitions,
         .default_replication_factor = (int16_t)config->default_replication_factor,
-        .page_cache_survived = clean_start_page_cache_survived(broker->dirs, broker->dir_count),
+        .page_cache_survived = clean_start_page_cache_survived(broker->folders.all,
+                                                               broker->folders.count),
         .snapshot_bytes = config->metadata_snapshot_bytes,
+        .snapshot_interval_ms = config->metadata_snapshot_interval_ms,
     };
     char why[WHY_SIZE] = "";
     int err = meta_quorum_open(&broker->meta, &options, why, sizeof why);
@@ -323,13 +310,46 @@ static void give_up(struct broker *broker, int err)
     loop_stop(broker->loop);
 }
 
+static int64_t ms_since_start(const struct broker *broker)
+{
+    return (clock_monotonic_us(broker->clock) - broker->started_us) / 1000;
+}
+
+/* Gives up a start that takes longer than it may. */
+static bool is_too_late(struct broker *broker)
+{
+    int64_t most_ms = broker->config->max_startup_ms;
+    if (ms_since_start(broker) < most_ms) return false;
+    trace(TRACE_ERROR, "broker",
+          "not ready after %" PRId64 " ms, which is all that server.max.startup.time.ms allows",
+          most_ms);
+    give_up(broker, ERR_REQUEST_TIMED_OUT);
+    return true;
+}
+
+static void startup_takes_long(struct timer *timer)
+{
+    struct broker *broker = LIST_OWNER(timer, struct broker, startup_timer);
+    if (!broker->is_stopping) (void)is_too_late(broker);
+}
+
+static void begin(struct message *message)
+{
+    struct broker *broker = LIST_OWNER(message, struct broker, begin);
+    int64_t left_ms = broker->config->max_startup_ms - ms_since_start(broker);
+    if (!broker->is_ready && !broker->is_stopping)
+        timer_set(broker->loop, &broker->startup_timer, left_ms);
+}
+
 /* From here on no client can be told of a topic that is not there any more, or not yet (DESIGN 7.5).
  * Partitions may still be opening; each serves as soon as it is open. */
 static void accept_clients(struct broker *broker)
 {
+    if (is_too_late(broker)) return;
+    timer_cancel(broker->loop, &broker->startup_timer);
     struct meta_view *view = meta_quorum_view(broker->meta);
-    int err = clean_start_claim(broker->dirs, broker->dir_count, meta_view_cluster_id(view),
-                                broker->config->node_id);
+    int err = clean_start_claim(broker->folders.all, broker->folders.count,
+                                meta_view_cluster_id(view), broker->config->node_id);
     if (err != 0) {
         meta_view_unref(view);
         give_up(broker, err);
@@ -343,8 +363,7 @@ static void accept_clients(struct broker *broker)
           "ready: node %" PRId32 " of cluster %s, %u topics, %" PRIu64 " partitions, after %" PRId64
           " ms",
           broker->config->node_id, meta_view_cluster_id(view), meta_view_topic_count(view),
-          meta_view_partition_count(view),
-          (clock_monotonic_us(broker->clock) - broker->started_us) / 1000);
+          meta_view_partition_count(view), ms_since_start(broker));
     sd_notify_ready();
     meta_view_unref(view);
 }
@@ -373,8 +392,8 @@ static void metadata_is_ready(struct metadata_watch *watch)
 static int open_adopt(struct broker *broker)
 {
     struct adopt_options options = {
-        .dirs = broker->dirs,
-        .dir_count = broker->dir_count,
+        .dirs = broker->folders.logs,
+        .dir_count = broker->folders.log_count,
         .meta = broker->meta,
         .clock = broker->clock,
         .loop = broker->loop,
@@ -394,6 +413,8 @@ int broker_open(struct broker **broker, const struct config *config)
     opened->config = config;
     opened->clock = clock_real();
     opened->started_us = clock_monotonic_us(opened->clock);
+    message_init(&opened->begin, begin);
+    timer_init(&opened->startup_timer, startup_takes_long);
     reload_init(&opened->reload, config);
     raise_descriptor_limit();
     *broker = opened; /* broker_close() takes down whatever is up. */
@@ -408,7 +429,7 @@ int broker_open(struct broker **broker, const struct config *config)
     if (err == 0) err = open_listeners(opened);
     if (err == 0) err = admin_port_open(&opened->admin, config, opened->clock);
     if (err == 0) err = config_rows_open(&opened->rows, config, opened->endpoints);
-    if (err == 0) err = open_dirs(opened);
+    if (err == 0) err = data_folders_open(&opened->folders, config);
     if (err == 0) err = open_partitions(opened);
     if (err == 0) err = open_meta(opened);
     if (err == 0) err = open_adopt(opened);
@@ -435,6 +456,7 @@ static int start_admin(struct broker *broker)
 
 int broker_run(struct broker *broker)
 {
+    loop_post(broker->loop, &broker->begin);
     int err = net_start(broker->net);
     if (err == 0) err = meta_quorum_start(broker->meta);
     if (err == 0) err = start_admin(broker);
@@ -468,13 +490,12 @@ void broker_close(struct broker *broker)
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, epoch, broker->is_ready);
     disk_pool_close(broker->pool);
-    for (unsigned i = 0; i < broker->dir_count; i++)
-        data_dir_close(broker->dirs[i]);
+    if (broker->is_ready) data_folders_leave(&broker->folders, epoch);
+    data_folders_close(&broker->folders);
     signals_close(&broker->signals);
     loop_close(broker->loop);
     admin_close(broker->admin); /* No loop has a question of it any more. */
     reload_close(&broker->reload);
-    mem_free(broker->dirs);
     config_rows_close(broker->rows);
     mem_free(broker->topic_defaults);
     mem_free(broker->endpoints);

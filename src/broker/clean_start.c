@@ -122,52 +122,6 @@ static int add_name(void *context, const char *folder, struct str topic, int32_t
     return 0;
 }
 
-/* Nothing here is ours: a Kafka's folder must not be served, nor swept, by mistake. */
-static int check_foreign(struct data_dir *const *dirs, unsigned count)
-{
-    bool has_any = false;
-    int err = any_metadata(dirs, count, &has_any);
-    for (unsigned i = 0; err == 0 && !has_any && i < count; i++) {
-        const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
-        struct folder_names names = { .text = "" };
-        if (identity->is_new) continue;
-        err = data_dir_list(dirs[i], add_name, &names);
-        if (err != 0) return err;
-        trace(TRACE_ERROR, "broker",
-              "%s belongs to cluster %s, and there is no metadata of ours; it has %u partitions, "
-              "which are left alone: start once with --adopt to take them over, or give another "
-              "log.dirs:%s",
-              data_dir_path(dirs[i]), identity->cluster_id, names.count, names.text);
-        err = ERR_INCONSISTENT_CLUSTER_ID;
-    }
-    return err;
-}
-
-/* The metadata is in the first folder. If that one is empty and others are not, it is not the first. */
-static int check_first(struct data_dir *const *dirs, unsigned count)
-{
-    bool has_it = false;
-    int err = has_metadata(dirs[0], &has_it);
-    if (err != 0 || has_it) return err;
-    for (unsigned i = 1; err == 0 && i < count; i++) {
-        err = has_metadata(dirs[i], &has_it);
-        if (err == 0 && has_it) {
-            trace(TRACE_ERROR, "broker",
-                  "the metadata is in %s: name that folder first in log.dirs",
-                  data_dir_path(dirs[i]));
-            err = ERR_INCONSISTENT_CLUSTER_ID;
-        } else if (err == 0 && !data_dir_identity(dirs[i])->is_new) {
-            trace(TRACE_ERROR, "broker",
-                  "%s belongs to cluster %s, whose metadata is not in %s: name the folder that has "
-                  "it first in log.dirs, or begin with empty folders",
-                  data_dir_path(dirs[i]), data_dir_identity(dirs[i])->cluster_id,
-                  data_dir_path(dirs[0]));
-            err = ERR_INCONSISTENT_CLUSTER_ID;
-        }
-    }
-    return err;
-}
-
 static bool is_here(struct data_dir *const *dirs, unsigned count, const char *id)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -187,7 +141,8 @@ static int check_sisters(struct data_dir *const *dirs, unsigned count, const str
         if (length != UUID_TEXT_SIZE - 1 || !is_here(dirs, count, id)) {
             trace(TRACE_ERROR, "broker",
                   "%s: this node has a further data folder, with directory.id=%.*s, that is not "
-                  "among log.dirs or was emptied; bring it back, or, if its partitions are lost, "
+                  "among log.dirs, nor metadata.log.dir, or was emptied; bring it back, or, if its "
+                  "partitions are lost, "
                   "take "
                   "that id out of meta.properties in all folders",
                   data_dir_path(dir), (int)length, id);
@@ -196,6 +151,56 @@ static int check_sisters(struct data_dir *const *dirs, unsigned count, const str
         id += length + (id[length] == ',');
     }
     return 0;
+}
+
+/* Nothing here is ours: a Kafka's folder must not be served, nor swept, by mistake. */
+static int check_foreign(struct data_dir *const *dirs, unsigned count)
+{
+    bool has_any = false;
+    int err = any_metadata(dirs, count, &has_any);
+    for (unsigned i = 0; err == 0 && !has_any && i < count; i++) {
+        const struct data_dir_identity *identity = data_dir_identity(dirs[i]);
+        struct folder_names names = { .text = "" };
+        if (identity->is_new) continue;
+        err = check_sisters(dirs, count, dirs[i]); /* The metadata may be in one that is missing. */
+        if (err == 0) err = data_dir_list(dirs[i], add_name, &names);
+        if (err != 0) return err;
+        trace(TRACE_ERROR, "broker",
+              "%s belongs to cluster %s, and there is no metadata of ours; it has %u partitions, "
+              "which are left alone: start once with --adopt to take them over, or give another "
+              "log.dirs:%s",
+              data_dir_path(dirs[i]), identity->cluster_id, names.count, names.text);
+        err = ERR_INCONSISTENT_CLUSTER_ID;
+    }
+    return err;
+}
+
+/* The metadata is to be in the first folder (metadata.log.dir, or else the first of log.dirs). If that one
+ * is empty and others are not, it is not the first. */
+static int check_first(struct data_dir *const *dirs, unsigned count)
+{
+    bool has_it = false;
+    int err = has_metadata(dirs[0], &has_it);
+    if (err != 0 || has_it) return err;
+    for (unsigned i = 1; err == 0 && i < count; i++) {
+        err = has_metadata(dirs[i], &has_it);
+        if (err == 0 && has_it) {
+            trace(TRACE_ERROR, "broker",
+                  "the metadata is in %s: set metadata.log.dir to that folder, or name it first in "
+                  "log.dirs",
+                  data_dir_path(dirs[i]));
+            err = ERR_INCONSISTENT_CLUSTER_ID;
+        } else if (err == 0 && !data_dir_identity(dirs[i])->is_new) {
+            trace(TRACE_ERROR, "broker",
+                  "%s belongs to cluster %s, whose metadata is not in %s: set metadata.log.dir to "
+                  "the "
+                  "folder that has it, or begin with empty folders",
+                  data_dir_path(dirs[i]), data_dir_identity(dirs[i])->cluster_id,
+                  data_dir_path(dirs[0]));
+            err = ERR_INCONSISTENT_CLUSTER_ID;
+        }
+    }
+    return err;
 }
 
 int clean_start_check(struct data_dir *const *dirs, unsigned count, int32_t node_id)

@@ -504,6 +504,7 @@ void config_close(struct config *config)
     for (unsigned i = 0; i < config->log_dir_count; i++)
         mem_free(config->log_dirs[i]);
     mem_free(config->log_dirs);
+    mem_free(config->metadata_log_dir);
     for (unsigned i = 0; i < 2 * config->topic_default_count; i++)
         mem_free(config->topic_defaults[i]);
     mem_free(config->topic_defaults);

@@ -27,6 +27,7 @@ struct config {
     int32_t node_id;
     char **log_dirs;
     unsigned log_dir_count;
+    char *metadata_log_dir; /* NULL: the first of them. */
     struct config_listener *listeners;
     unsigned listener_count;
     char *rack; /* NULL: none. */
@@ -37,7 +38,8 @@ struct config {
     bool delete_topics;
 
     int32_t network_threads;
-    int32_t io_threads; /* Threads of the disk pool. */
+    int32_t io_threads;       /* Threads of the disk pool. */
+    int32_t recovery_threads; /* num.recovery.threads.per.data.dir; 0: as many as those. */
     int32_t socket_request_max_bytes;
     int64_t queued_max_request_bytes;
     int64_t connections_max_idle_ms;
@@ -69,11 +71,13 @@ struct config {
     double cleaner_bytes_per_second;
     int32_t election_timeout_ms;     /* controller.quorum.election.timeout.ms */
     int64_t metadata_snapshot_bytes; /* metadata.log.max.record.bytes.between.snapshots */
+    int64_t metadata_snapshot_interval_ms;
 
     /* What a topic gets that says nothing itself: pairs of a topic setting's name and value. */
     char **topic_defaults;        /* name, value, name, value, … */
     unsigned topic_default_count; /* Pairs. */
 
+    int64_t max_startup_ms;     /* server.max.startup.time.ms */
     char *admin_listener;       /* NULL: none. */
     int32_t metrics_series_max; /* Topics, and logs, with series of their own. */
     char *log_level, *log_format;

@@ -86,6 +86,10 @@ static bool computed_value(struct arena *arena, const struct config *config,
         *value = log_dirs_text(arena, config);
     else if (strcmp(name, "num.io.threads") == 0)
         *value = print(arena, "%" PRId32, config->io_threads);
+    else if (strcmp(name, "num.recovery.threads.per.data.dir") == 0)
+        *value = print(arena, "%" PRId32,
+                       config->recovery_threads > 0 ? config->recovery_threads
+                                                    : config->io_threads);
     else if (strcmp(name, "num.network.threads") == 0)
         *value = print(arena, "%" PRId32, config->network_threads);
     else if (strcmp(name, "socket.listen.backlog.size") == 0)

@@ -267,10 +267,15 @@
     SERVED("max.request.partition.size.limit", INT, "2000", "1..", response_partitions_max, \
         "The most partitions that one answer of DescribeTopicPartitions tells of.") \
     TOPIC_DEFAULT("message.max.bytes", INT, "1048588", "0..", "max.message.bytes", 1) \
-    NO_EFFECT("metadata.log.dir", STRING, NULL, "") \
+    SERVED("metadata.log.dir", STRING, NULL, "", metadata_log_dir, \
+        "Where the metadata is: one of `log.dirs`, or a folder of its own. By default in the first " \
+        "of them.") \
     SERVED("metadata.log.max.record.bytes.between.snapshots", LONG, "20971520", "1..", \
         metadata_snapshot_bytes, "The metadata is written as a snapshot after this much of its log.") \
-    NO_EFFECT("metadata.log.max.snapshot.interval.ms", LONG, "3600000", "0..") \
+    SERVED("metadata.log.max.snapshot.interval.ms", LONG, "3600000", "0..", \
+        metadata_snapshot_interval_ms, \
+        "The metadata is written as a snapshot so long after its first change that no snapshot " \
+        "has; 0: only after so much.") \
     NO_EFFECT("metadata.log.segment.bytes", INT, "1073741824", "8388608..") \
     NO_EFFECT("metadata.log.segment.ms", LONG, "604800000", "") \
     NO_EFFECT("metadata.max.idle.interval.ms", INT, "500", "0..") \
@@ -288,7 +293,9 @@
         "Loops that serve connections. By default one for two cores, at least 1.") \
     SERVED("num.partitions", INT, "1", "1..", num_partitions, \
         "Partitions of a topic whose creator does not say how many.") \
-    NO_EFFECT("num.recovery.threads.per.data.dir", INT, "2", "1..") \
+    SERVED("num.recovery.threads.per.data.dir", INT, NULL, "1..", recovery_threads, \
+        "How many logs of a data folder are opened, and recovered, at a time; all folders together " \
+        "have the threads of `num.io.threads`. By default as many as those.") \
     NO_EFFECT("num.replica.alter.log.dirs.threads", INT, NULL, "") \
     NO_EFFECT("num.replica.fetchers", INT, "1", "1..") \
     NO_EFFECT("offset.metadata.max.bytes", INT, "4096", "") \
@@ -430,7 +437,8 @@
     REFUSED("security.inter.broker.protocol", STRING, "PLAINTEXT", \
         "PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL", CONFIG_NO_LOGINS) \
     REFUSED("security.providers", STRING, NULL, "", CONFIG_NO_TLS) \
-    NO_EFFECT("server.max.startup.time.ms", LONG, "9223372036854775807", "0..") \
+    SERVED("server.max.startup.time.ms", LONG, "9223372036854775807", "0..", max_startup_ms, \
+        "A broker that is not ready so long after its start ends, with status 1.") \
     NO_EFFECT("share.coordinator.append.linger.ms", INT, "-1", "-1..") \
     NO_EFFECT("share.coordinator.cached.buffer.max.bytes", INT, "1048588", "524288..") \
     NO_EFFECT("share.coordinator.cold.partition.snapshot.interval.ms", INT, "300000", "1..") \

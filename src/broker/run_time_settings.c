@@ -18,11 +18,13 @@
 #define CONNECTION_RATE         "max.connection.creation.rate"
 #define IO_THREADS              "num.io.threads"
 #define PRODUCER_EXPIRATION     "producer.id.expiration.ms"
+#define RECOVERY_THREADS        "num.recovery.threads.per.data.dir"
 
 static const char *const names[] = {
-    CLEANER_BACKOFF, CLEANER_BUFFER,          CLEANER_LOAD, CLEANER_MAP,
-    CLEANER_RATE,    CLEANER_THREADS,         CONNECTIONS,  CONNECTIONS_PER_IP,
-    CONNECTION_RATE, CONNECTIONS_OF_SOME_IPS, IO_THREADS,   PRODUCER_EXPIRATION,
+    CLEANER_BACKOFF,  CLEANER_BUFFER,          CLEANER_LOAD, CLEANER_MAP,
+    CLEANER_RATE,     CLEANER_THREADS,         CONNECTIONS,  CONNECTIONS_PER_IP,
+    CONNECTION_RATE,  CONNECTIONS_OF_SOME_IPS, IO_THREADS,   PRODUCER_EXPIRATION,
+    RECOVERY_THREADS,
 };
 
 bool run_time_settings_has(const char *name)
@@ -128,6 +130,8 @@ void run_time_settings_apply(const struct run_time_settings *settings, const str
     other = disk_pool_resize(settings->pool,
                              (unsigned)number(layers, IO_THREADS, config->io_threads));
     if (err == 0) err = other;
+    partition_set_recover_at_most(
+        settings->partitions, (unsigned)number(layers, RECOVERY_THREADS, config->recovery_threads));
     partition_set_expire_producers_after(
         settings->partitions, number(layers, PRODUCER_EXPIRATION, config->producer_expiration_ms));
     if (err != 0)

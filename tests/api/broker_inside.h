@@ -12,12 +12,13 @@
 #include "test_broker.h"
 
 /* Waits until it holds; a test whose condition never does fails. */
-#define AWAIT(condition)                                                          \
-    do {                                                                          \
-        for (int await_ms = 0; !(condition); await_ms++) {                        \
-            if (await_ms > 20000) fail_msg("this does not come: %s", #condition); \
-            poll(NULL, 0, 1);                                                     \
-        }                                                                         \
+#define AWAIT(condition)                                                                        \
+    do {                                                                                        \
+        int64_t await_until_ms = test_now_ms() + 20000;                                         \
+        while (!(condition)) {                                                                  \
+            if (test_now_ms() > await_until_ms) fail_msg("this does not come: %s", #condition); \
+            poll(NULL, 0, 1);                                                                   \
+        }                                                                                       \
     } while (0)
 
 /* ---- files, by their path below the only data folder ---- */

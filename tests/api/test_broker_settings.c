@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "broker_inside.h"
 #include "config_calls.h"
@@ -17,13 +16,6 @@ static void open_with(struct test_broker *broker, const char *setting)
 {
     const char *settings[] = { setting, NULL };
     test_broker_open(broker, settings);
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* ---- who and where ---- */
@@ -127,10 +119,10 @@ TEST(a_connection_without_requests_is_closed)
     struct test_broker broker;
     open_with(&broker, "connections.max.idle.ms=100");
     struct test_client *client = client_open(broker.port);
-    int64_t begin = now_ms();
+    int64_t begin = test_now_ms();
     assert_served(client);
     assert_broker_closes(client);
-    assert_true(now_ms() - begin >= 100);
+    assert_true(test_now_ms() - begin >= 100);
     client_close(client);
     test_broker_stop(&broker);
 }
@@ -197,12 +189,12 @@ TEST(connections_that_come_too_fast_wait)
     struct test_broker broker;
     struct test_client *clients[7];
     open_with(&broker, "max.connection.creation.rate=5");
-    int64_t begin = now_ms();
+    int64_t begin = test_now_ms();
     for (int i = 0; i < 7; i++) {
         clients[i] = client_open(broker.port);
         assert_served(clients[i]);
     }
-    assert_true(now_ms() - begin >= 200); /* Five at once, one each 200 ms. */
+    assert_true(test_now_ms() - begin >= 200); /* Five at once, one each 200 ms. */
     const char *name = "max.connection.creation.rate";
     assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "0"), 0);
     struct test_client *late = client_open(broker.port);
@@ -364,6 +356,36 @@ TEST(there_are_as_many_threads_as_the_operator_says)
     test_broker_stop(&broker);
 }
 
+static bool has_said_turns(const struct test_broker *broker, unsigned most)
+{
+    char text[64];
+    snprintf(text, sizeof text, "logs that are opened at a time: %u (", most);
+    return broker_has_said(broker, text);
+}
+
+/* Setting: num.recovery.threads.per.data.dir */
+TEST(no_more_logs_are_opened_at_a_time_than_the_operator_says)
+{
+    struct test_broker broker;
+    open_with(&broker, "num.recovery.threads.per.data.dir=2");
+    struct test_client *client = client_open(broker.port);
+    topic_new(client, 50);
+    client_close(client);
+    assert_false(has_said_turns(&broker, 2)); /* New ones have nothing to recover. */
+    test_broker_stop(&broker);
+    test_broker_start(&broker);
+    assert_true(has_said_turns(&broker, 2));
+
+    client = client_open(broker.port);
+    const char *name = "num.recovery.threads.per.data.dir";
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "1"), 0);
+    client_close(client);
+    test_broker_stop(&broker);
+    test_broker_start(&broker);
+    assert_true(has_said_turns(&broker, 1));
+    test_broker_stop(&broker);
+}
+
 /* ---- housekeeping ---- */
 
 static struct topic topic_with_some(struct test_client *client)
@@ -451,18 +473,75 @@ TEST(a_producer_that_is_silent_is_forgotten)
     }
 }
 
+/* In the data folder itself: those in the folders of logs are of producers. */
+static bool has_metadata_snapshot(const struct test_broker *broker)
+{
+    return broker_files_like(broker, ".", ".snapshot") > 0;
+}
+
 /* Setting: metadata.log.max.record.bytes.between.snapshots */
 TEST(the_metadata_is_written_as_a_snapshot_after_so_much)
 {
-    static const char *const settings[] = { "metadata.log.max.record.bytes.between.snapshots=1000",
-                                            NULL };
     struct test_broker broker;
-    test_broker_open(&broker, settings);
+    open_with(&broker, "metadata.log.max.record.bytes.between.snapshots=5000");
     struct test_client *client = client_open(broker.port);
+    assert_false(has_metadata_snapshot(&broker));
     for (int i = 0; i < 30; i++)
         topic_new(client, 1);
-    AWAIT(broker_files_like(&broker, "__sluice_metadata-0", ".snapshot") > 0);
+    AWAIT(has_metadata_snapshot(&broker));
     client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Setting: metadata.log.max.snapshot.interval.ms */
+TEST(the_metadata_is_written_as_a_snapshot_after_so_long)
+{
+    struct test_broker broker;
+    open_with(&broker, "metadata.log.max.snapshot.interval.ms=50");
+    AWAIT(has_metadata_snapshot(&broker));
+    test_broker_stop(&broker);
+}
+
+/* Setting: metadata.log.dir */
+TEST(the_metadata_is_where_the_operator_says)
+{
+    struct test_broker broker;
+    char setting[300];
+    test_broker_prepare(&broker, NULL);
+    snprintf(setting, sizeof setting, "metadata.log.dir=%s/metadata", broker.folder);
+    broker.settings[0] = setting;
+    test_broker_start(&broker);
+    assert_int_equal(broker_file_size(&broker, "quorum-state"), -1);
+    assert_true(broker_file_size(&broker, "../metadata/quorum-state") > 0);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = topic_with_some(client);
+    assert_true(broker_file_size(&broker, "%.*s-0/partition.metadata", topic.name.length,
+                                 topic.name.data) > 0);
+    test_broker_stop(&broker);
+    assert_true(broker_file_size(&broker, "../metadata/.kafka_cleanshutdown") > 0);
+
+    test_broker_start(&broker); /* It finds it again. */
+    struct test_client *other = client_open(broker.port);
+    assert_int_equal(records_batch_count(fetch(other, topic, 0, 0).records), 5);
+    client_close(other);
+    client_close(client);
+    test_broker_stop(&broker);
+
+    broker.settings[0] = NULL; /* Nobody begins anew beside it. */
+    assert_int_equal(test_broker_ends_by_itself(&broker), 1);
+    assert_true(broker_has_said(&broker, "nor metadata.log.dir"));
+}
+
+/* Setting: server.max.startup.time.ms */
+TEST(a_broker_that_is_not_ready_in_time_ends)
+{
+    struct test_broker broker;
+    test_broker_prepare(&broker, NULL);
+    broker.settings[0] = "server.max.startup.time.ms=0";
+    assert_int_equal(test_broker_ends_by_itself(&broker), 1);
+    assert_true(broker_has_said(&broker, "server.max.startup.time.ms"));
+    broker.settings[0] = "server.max.startup.time.ms=60000";
+    test_broker_start(&broker);
     test_broker_stop(&broker);
 }
 

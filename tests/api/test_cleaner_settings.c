@@ -3,19 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "broker_inside.h"
 #include "config_calls.h"
 
 #define SOON_MS 10000 /* By default the cleaner sleeps longer than that. */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* A compacted topic in which every batch is a segment of its own. */
 static struct topic compacted(struct test_client *client, const char *name, const char *value)
@@ -89,11 +81,11 @@ TEST(the_cleaner_sleeps_as_long_as_the_operator_says)
 {
     struct test_broker broker;
     struct test_client *client = open_with(&broker, NULL);
-    int64_t begin = now_ms();
+    int64_t begin = test_now_ms();
     struct topic topic = compacted(client, NULL, NULL);
     put(client, topic, 3, 5, 100);
     AWAIT(was_compacted(&broker, topic));
-    assert_true(now_ms() - begin < SOON_MS);
+    assert_true(test_now_ms() - begin < SOON_MS);
     close_both(&broker, client);
 }
 
@@ -210,10 +202,10 @@ TEST(compaction_is_as_slow_as_the_operator_says)
     struct test_broker broker;
     struct test_client *client = open_with(&broker, "log.cleaner.io.max.bytes.per.second=500000");
     struct topic topic = compacted(client, NULL, NULL);
-    int64_t begin = now_ms();
+    int64_t begin = test_now_ms();
     put(client, topic, 3, 500, 700); /* A megabyte, of which two parts are read twice. */
     AWAIT(was_compacted(&broker, topic));
-    assert_true(now_ms() - begin > 1000);
+    assert_true(test_now_ms() - begin > 1000);
 
     const char *name = "log.cleaner.io.max.bytes.per.second";
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "10000"), 0);

@@ -287,6 +287,7 @@ static void open_meta(struct fuzz_broker *broker)
         .default_replication_factor = (int16_t)config->default_replication_factor,
         .page_cache_survived = true,
         .snapshot_bytes = config->metadata_snapshot_bytes,
+        .snapshot_interval_ms = config->metadata_snapshot_interval_ms,
     };
     char why[WHY_SIZE] = "";
     broker->watch.partitions = broker->partitions;

@@ -31,7 +31,7 @@
 #define PORTS           20000 /* Below those that the kernel gives to outgoing connections. */
 #define EXIT_NO_PROGRAM 127
 
-static int64_t now_ms(void)
+int64_t test_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -154,9 +154,9 @@ void test_broker_launch(struct test_broker *broker)
 
 void test_broker_await_output(struct test_broker *broker)
 {
-    int64_t deadline_ms = now_ms() + DEADLINE_S * 1000;
+    int64_t deadline_ms = test_now_ms() + DEADLINE_S * 1000;
     while (output_size(broker) == broker->output_before) {
-        if (now_ms() > deadline_ms) fail_with_output(broker, "says nothing");
+        if (test_now_ms() > deadline_ms) fail_with_output(broker, "says nothing");
         poll(NULL, 0, 1);
     }
 }
@@ -164,13 +164,13 @@ void test_broker_await_output(struct test_broker *broker)
 void test_broker_start(struct test_broker *broker)
 {
     test_broker_launch(broker);
-    int64_t deadline_ms = now_ms() + DEADLINE_S * 1000;
+    int64_t deadline_ms = test_now_ms() + DEADLINE_S * 1000;
     while (!answers(broker->port)) {
         if (waitpid(broker->pid, NULL, WNOHANG) == broker->pid) {
             broker->pid = 0;
             fail_with_output(broker, "ended instead of serving");
         }
-        if (now_ms() > deadline_ms) fail_with_output(broker, "does not answer");
+        if (test_now_ms() > deadline_ms) fail_with_output(broker, "does not answer");
         poll(NULL, 0, 1);
     }
 }
@@ -211,10 +211,10 @@ void test_broker_ask_to_stop(struct test_broker *broker)
 /* The wait status, or -1 after the deadline. */
 static int wait_for(struct test_broker *broker)
 {
-    int64_t deadline_ms = now_ms() + DEADLINE_S * 1000;
+    int64_t deadline_ms = test_now_ms() + DEADLINE_S * 1000;
     int status = -1;
     while (waitpid(broker->pid, &status, WNOHANG) != broker->pid) {
-        if (now_ms() > deadline_ms) return -1;
+        if (test_now_ms() > deadline_ms) return -1;
         poll(NULL, 0, 1);
     }
     broker->pid = 0;

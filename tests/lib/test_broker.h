@@ -23,6 +23,9 @@ struct test_broker {
     off_t output_before;       /* What it had said when it was started last. */
 };
 
+/* Monotonic. */
+int64_t test_now_ms(void);
+
 /* Starts a broker with an empty data folder and waits until it answers. `settings` is NULL-ended, or
  * NULL for none. */
 void test_broker_open(struct test_broker *broker, const char *const *settings);
