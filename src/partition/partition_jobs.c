@@ -76,6 +76,23 @@ void partition_go_offline(struct partition *partition)
 
 /* ---- open ---- */
 
+/* They may be changed while the log is being opened; it is told of those that are the newest then. */
+static struct topic_settings settings_now(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    struct topic_settings settings = partition->settings;
+    pthread_mutex_unlock(&partition->lock);
+    return settings;
+}
+
+static bool waits_for_flushes_now(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    bool waits = partition_waits_for_flushes(partition);
+    pthread_mutex_unlock(&partition->lock);
+    return waits;
+}
+
 static int open_log(struct partition *partition, struct partition_log **log)
 {
     struct partition_log_open_options options = {
@@ -84,7 +101,7 @@ static int open_log(struct partition *partition, struct partition_log **log)
         .topic = partition->topic,
         .partition = partition->index,
         .topic_id = partition->topic_id,
-        .settings = partition->settings,
+        .settings = settings_now(partition),
         .producer_expiration_ms = atomic_load(&partition->owner->producer_expiration_ms),
         .cut_only_from = -1,
     };
@@ -98,7 +115,7 @@ static int open_log(struct partition *partition, struct partition_log **log)
     }
     /* Of a log that was recovered the names are not known to be on disk; until they are, nobody could see
      * its records. */
-    if (err == 0 && partition_waits_for_flushes(partition) &&
+    if (err == 0 && waits_for_flushes_now(partition) &&
         partition_log_flushed_offset(*log) < partition_log_end_offset(*log)) {
         err = partition_log_flush(*log);
         if (err != 0) partition_log_close(*log);
