@@ -129,43 +129,40 @@ TEST(only_logs_of_compacted_topics_are_compacted)
     close_both(&broker, client);
 }
 
+/* How many of so many keys the first pass over a new topic finds. */
+static int64_t keys_found_of(struct test_broker *broker, struct test_client *client, int32_t keys)
+{
+    struct topic topic = compacted(client, NULL, NULL);
+    put(client, topic, 3, keys, 1);
+    AWAIT(was_compacted(broker, topic));
+    return keys_of_first_pass(broker, topic);
+}
+
+/* A setting of which there is little at first, and then enough for so many keys. */
+static void assert_limits_a_pass(const char *name, const char *little, const char *too_little,
+                                 const char *enough, int32_t keys)
+{
+    struct test_broker broker;
+    char setting[128];
+    snprintf(setting, sizeof setting, "%s=%s", name, little);
+    struct test_client *client = open_with(&broker, setting);
+    assert_in_range(keys_found_of(&broker, client, keys), 1, keys - 1);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, too_little), 42);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, enough), 0);
+    assert_int_equal(keys_found_of(&broker, client, keys), keys);
+    close_both(&broker, client);
+}
+
 /* Setting: log.cleaner.dedupe.buffer.size */
 TEST(a_pass_finds_as_many_keys_as_there_is_memory_for)
 {
-    struct test_broker broker;
-    struct test_client *client = open_with(&broker, "log.cleaner.dedupe.buffer.size=1048576");
-    struct topic topic = compacted(client, NULL, NULL);
-    put(client, topic, 3, 50000, 1);
-    AWAIT(was_compacted(&broker, topic));
-    assert_in_range(keys_of_first_pass(&broker, topic), 20000, 49999);
-
-    const char *name = "log.cleaner.dedupe.buffer.size";
-    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "1000000"), 42);
-    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "16777216"), 0);
-    struct topic other = compacted(client, NULL, NULL);
-    put(client, other, 3, 50000, 1);
-    AWAIT(was_compacted(&broker, other));
-    assert_int_equal(keys_of_first_pass(&broker, other), 50000);
-    close_both(&broker, client);
+    assert_limits_a_pass("log.cleaner.dedupe.buffer.size", "1048576", "1000000", "16777216", 50000);
 }
 
 /* Setting: log.cleaner.io.buffer.load.factor */
 TEST(the_memory_for_keys_is_filled_as_far_as_the_operator_says)
 {
-    struct test_broker broker;
-    struct test_client *client = open_with(&broker, "log.cleaner.io.buffer.load.factor=0.00001");
-    struct topic topic = compacted(client, NULL, NULL);
-    put(client, topic, 3, 500, 10);
-    AWAIT(was_compacted(&broker, topic));
-    assert_in_range(keys_of_first_pass(&broker, topic), 1, 499);
-    const char *name = "log.cleaner.io.buffer.load.factor";
-    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "0"), 42);
-    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, SET, "0.5"), 0);
-    struct topic other = compacted(client, NULL, NULL);
-    put(client, other, 3, 500, 10);
-    AWAIT(was_compacted(&broker, other));
-    assert_int_equal(keys_of_first_pass(&broker, other), 500);
-    close_both(&broker, client);
+    assert_limits_a_pass("log.cleaner.io.buffer.load.factor", "0.00001", "0", "0.5", 500);
 }
 
 /* How often a pass over a segment of 150 KB reads. */

@@ -17,6 +17,11 @@ static struct records sequence(struct test_client *client, int64_t producer_id, 
                                                        .record_count = 2 });
 }
 
+static int16_t error_of(struct test_client *client, struct topic topic, struct records batch)
+{
+    return produce_to(client, PRODUCE_NEWEST, topic, 0, -1, batch).error_code;
+}
+
 /* DESIGN 5.4. Seven batches of two records: offsets and sequences are equal. */
 TEST(the_last_five_batches_of_a_producer_are_known_after_kill)
 {
@@ -35,13 +40,10 @@ TEST(the_last_five_batches_of_a_producer_are_known_after_kill)
     for (int32_t first = 4; first < 14; first += 2)
         assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 3, first)), first);
     assert_int_equal(end_offset(client, topic, 0), 14);
-    int16_t error =
-        produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 3, 2)).error_code;
+    int16_t error = error_of(client, topic, sequence(client, producer_id, 3, 2));
     if (error != 45 && error != 46) fail_msg("the sixth last: %d", error);
-    error = produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 3, 16)).error_code;
-    assert_int_equal(error, 45);
-    error = produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 2, 14)).error_code;
-    assert_int_equal(error, 47);
+    assert_int_equal(error_of(client, topic, sequence(client, producer_id, 3, 16)), 45);
+    assert_int_equal(error_of(client, topic, sequence(client, producer_id, 2, 14)), 47);
     assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 3, 14)), 14);
     client_close(client);
     test_broker_stop(&broker);
@@ -64,17 +66,10 @@ TEST(the_newest_batch_of_a_producer_is_known_after_a_polite_stop)
         client = client_open(broker.port);
         assert_int_equal(produce(client, topic, 0, sequence(client, producer_id, 0, 4)), 4);
         assert_int_equal(end_offset(client, topic, 0), 6);
-        int16_t error =
-            produce_to(client, 9, topic, 0, -1, sequence(client, producer_id, 0, 8)).error_code;
-        assert_int_equal(error, 45);
+        assert_int_equal(error_of(client, topic, sequence(client, producer_id, 0, 8)), 45);
         client_close(client);
     }
     test_broker_stop(&broker);
-}
-
-static int16_t error_of(struct test_client *client, struct topic topic, struct records batch)
-{
-    return produce_to(client, PRODUCE_NEWEST, topic, 0, -1, batch).error_code;
 }
 
 /* Twice five batches of two records around the largest number; offsets count on. */
