@@ -89,6 +89,15 @@ echo '    { "zz.new", KIND_INT, "1", 1, 2, NULL, FIELD(zz_new), true, NULL },' \
 refuses "a setting without a test" "${settings[@]}"
 cp "$scratch/topic_settings.c" "$tree/storage/topic_settings.c"
 
+promises=("$tree/scripts/check-promises.sh" "$tree")
+accepts "the tree" "${promises[@]}"
+cp "$tree/docs/promises.md" "$scratch/promises.md"
+echo '| What nobody tests. | by hand |' >>"$tree/docs/promises.md"
+refuses "a promise without a test" "${promises[@]}"
+cp "$scratch/promises.md" "$tree/docs/promises.md"
+sed -i 's/^TEST(no_batch_is_cut_at_the_end)$/TEST(renamed)/' "$tree/tests/api/test_fetch_limits.c"
+refuses "a promise whose test is gone" "${promises[@]}"
+
 if ! "$tree/scripts/format.sh" --check 2>&1 | grep -q skipped; then
     refuses "badly formatted code" \
         planted storage/zz_bad.c 'int  x ;\n' scripts/format.sh --check storage/zz_bad.c

@@ -78,10 +78,12 @@ def split_address(text):
 
 
 class Broker:
-    """`settings` are further name=value texts for --set; `data` is log.dirs, by default a folder of its own."""
+    """`settings` are further name=value texts for --set, `flags` other options; `data` is log.dirs, by default
+    a folder of its own."""
 
-    def __init__(self, program, settings=(), data=None):
+    def __init__(self, program, settings=(), data=None, flags=()):
         self.program = program
+        self.flags = list(flags)
         self.settings = list(settings)
         self.folder = tempfile.mkdtemp(prefix="sluice-client-test-")
         self.data = os.path.join(self.folder, "data") if data is None else data
@@ -100,7 +102,7 @@ class Broker:
 
     def start(self, seconds=30):
         command = [self.program, "--dev", "--set", "log.dirs=" + self.data,
-                   "--set", "listeners=PLAINTEXT://" + self.bootstrap]
+                   "--set", "listeners=PLAINTEXT://" + self.bootstrap] + self.flags
         for setting in self.settings:
             command += ["--set", setting]
         with open(self.log_path, "ab") as log:
