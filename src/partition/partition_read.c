@@ -17,18 +17,31 @@ static int begin_read(struct partition *partition, struct partition_read *read)
     return err;
 }
 
-/* Has the reader records that this log never had? (KIP-595: the leader says where its epochs end.) */
-static bool has_diverged(struct partition_log *log, struct partition_read *read)
+/* The largest epoch not above `epoch`, and where it ends. Of one that has not begun nobody can say where
+ * it will end: -1 and -1. */
+static void find_epoch_end(const struct partition_log *log, int32_t epoch, int32_t *found,
+                           int64_t *end)
 {
-    if (read->last_fetched_epoch < 0) return false;
+    *found = -1;
+    *end = -1;
+    if (epoch != -1 && epoch <= partition_log_last_epoch(log))
+        partition_log_epoch_end(log, epoch, found, end);
+}
+
+/* Has the reader records that this log never had? (KIP-595: the leader says where its epochs end.) Out of
+ * range if the epoch is one that the log cannot place. */
+static int check_divergence(const struct partition_log *log, struct partition_read *read)
+{
+    if (read->last_fetched_epoch < 0) return 0;
     int32_t epoch;
     int64_t end;
-    partition_log_epoch_end(log, read->last_fetched_epoch, &epoch, &end);
-    if (epoch >= read->last_fetched_epoch && end >= read->from_offset) return false;
+    find_epoch_end(log, read->last_fetched_epoch, &epoch, &end);
+    if (end < 0) return ERR_OFFSET_OUT_OF_RANGE;
+    if (epoch >= read->last_fetched_epoch && end >= read->from_offset) return 0;
     read->has_diverged = true;
     read->diverging_epoch = epoch;
     read->diverging_end = end;
-    return true;
+    return 0;
 }
 
 /* So many aborted transactions are told of at once, unless a single batch has more: each takes 16 bytes
@@ -87,11 +100,13 @@ void partition_read(struct partition *partition, struct partition_read *read)
     if (log == NULL) return;
 
     int64_t below = read->read_committed ? read->last_stable_offset : read->high_watermark;
-    if (read->from_offset < read->log_start_offset ||
-        read->from_offset > partition_log_end_offset(log)) {
-        read->err = ERR_OFFSET_OUT_OF_RANGE;
-    } else if (!has_diverged(log, read) && read->from_offset < below) {
-        read->err = find_records(log, read, below);
+    read->err = check_divergence(log, read);
+    if (read->err == 0 && !read->has_diverged) {
+        if (read->from_offset < read->log_start_offset ||
+            read->from_offset > partition_log_end_offset(log))
+            read->err = ERR_OFFSET_OUT_OF_RANGE;
+        else if (read->from_offset < below)
+            read->err = find_records(log, read, below);
     }
     partition_unpin_log(partition);
 }
@@ -173,8 +188,7 @@ void partition_find_epoch_end(struct partition *partition, struct partition_epoc
     end->end_offset = -1;
     pthread_mutex_lock(&partition->lock);
     end->err = partition_check_leader(partition, end->current_leader_epoch);
-    /* Of an epoch that has not begun nobody can say where it will end. */
-    if (end->err == 0 && end->epoch != -1 && end->epoch <= partition_log_last_epoch(partition->log))
-        partition_log_epoch_end(partition->log, end->epoch, &end->found_epoch, &end->end_offset);
+    if (end->err == 0)
+        find_epoch_end(partition->log, end->epoch, &end->found_epoch, &end->end_offset);
     pthread_mutex_unlock(&partition->lock);
 }

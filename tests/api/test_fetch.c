@@ -3,8 +3,9 @@
 
 #include "api_calls.h"
 
-#define OLDEST      4
-#define WITH_EPOCHS 9
+#define OLDEST                  4
+#define WITH_EPOCHS             9
+#define WITH_LAST_FETCHED_EPOCH 12
 
 static struct records batch_of(struct test_client *client, int32_t record_count)
 {
@@ -112,6 +113,40 @@ TEST(a_leader_epoch_that_is_not_the_current_one_is_refused)
             continue; /* -1 stands for "unchecked"; restarted brokers: test_restart.c. */
         *current = epoch - 1;
         assert_in_version(version, fetch_with(client, version, &request).error_code, 74);
+    }
+    client_close(client);
+}
+
+/* KIP-595: who fetched records of an epoch that ended earlier here is told where; that comes before the
+ * offset is looked at. An epoch that has not begun cannot be placed. */
+TEST(a_reader_whose_last_epoch_ended_earlier_is_told_where)
+{
+    static const struct {
+        int32_t epochs_on;
+        int64_t offset;
+        int16_t error_code;
+        int64_t end_offset; /* -1: it has not diverged. */
+    } cases[] = {
+        { 0, 2, 0, -1 }, { 0, 4, 0, -1 }, { 0, 5, 0, 4 }, { 1, 0, 1, -1 }, { 1, 4, 1, -1 }
+    };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    produce_some(client, topic, 0, 4);
+    int32_t epoch = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false)
+                        .partitions.items[0]
+                        .leader_epoch;
+    for (int16_t version = WITH_LAST_FETCHED_EPOCH; version <= FETCH_NEWEST; version++) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            struct fetch_request request = fetch_request(client, topic, 0, cases[i].offset);
+            request.topics.items[0].partitions.items[0].last_fetched_epoch = epoch +
+                                                                             cases[i].epochs_on;
+            struct fetch_response_partition answer = fetch_with(client, version, &request);
+            bool has_diverged = cases[i].end_offset >= 0;
+            assert_in_version(version, answer.error_code, cases[i].error_code);
+            assert_in_version(version, answer.high_watermark, cases[i].error_code == 0 ? 4 : -1);
+            assert_in_version(version, answer.diverging_epoch.epoch, has_diverged ? epoch : -1);
+            assert_in_version(version, answer.diverging_epoch.end_offset, cases[i].end_offset);
+        }
     }
     client_close(client);
 }
