@@ -148,7 +148,8 @@ struct log_position {
 int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, int64_t below_offset,
                                  bool may_block, struct log_position *position);
 
-/* The record with the largest timestamp (ListOffsets -3), below `below_offset`. */
+/* The record with the largest timestamp (ListOffsets -3), below `below_offset`. As in Kafka, one that
+ * DeleteRecords hid counts as long as its segment is there. */
 int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_offset,
                                      bool may_block, struct log_position *position);
 

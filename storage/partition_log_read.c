@@ -116,7 +116,8 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
 struct search {
     int64_t timestamp;
     int64_t newer_than;  /* Only segments whose newest record is newer are of interest. */
-    int64_t from_offset; /* The log's start, which may lie in the middle of a segment. */
+    bool is_of_all;      /* Also of what lies below the log's start and is not gone yet. */
+    int64_t from_offset; /* The log's start, which may lie in the middle of a segment; or 0. */
     int64_t below_offset;
     struct log_position position;
     struct segment_top top; /* The best so far, */
@@ -165,7 +166,8 @@ static int look_for_top(struct search *search, const struct segment_view *view, 
 static bool next_of_interest(struct partition_log *log, const struct search *search, bool may_block,
                              int64_t *behind, struct segment_view *view)
 {
-    size_t index = log_segment_at(log, *behind < log->start_offset ? log->start_offset : *behind);
+    size_t index = log_segment_at(log,
+                                  *behind < search->from_offset ? search->from_offset : *behind);
 
     while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
         index++;
@@ -182,7 +184,7 @@ static bool next_of_interest(struct partition_log *log, const struct search *sea
     return index < log->segment_count;
 }
 
-/* Shows `look` every segment from the log's start on, with a base below search->below_offset, that is of
+/* Shows `look` every segment from search->from_offset on, with a base below search->below_offset, that is of
  * interest, in order, until it returns other than 0 or *done. ERR_BUSY if the log was cut meanwhile. */
 static int search_segments(struct partition_log *log, struct search *search, bool may_block,
                            int (*look)(struct search *search, const struct segment_view *view,
@@ -201,7 +203,7 @@ static int search_segments(struct partition_log *log, struct search *search, boo
             err = ERR_KAFKA_STORAGE_ERROR;
         else if (!is_first && cuts != log->cuts)
             err = ERR_BUSY;
-        search->from_offset = log->start_offset;
+        search->from_offset = search->is_of_all ? 0 : log->start_offset;
         bool has_more = err == 0 && next_of_interest(log, search, may_block, &behind, &view);
         if (view.segment != NULL) err = log_await_swap(log, view.segment->base_offset, may_block);
         cuts = log->cuts;
@@ -274,7 +276,8 @@ int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_of
     int err;
 
     do {
-        search = (struct search){ .newer_than = -1,
+        search = (struct search){ .is_of_all = true,
+                                  .newer_than = -1,
                                   .below_offset = below_offset,
                                   .position = { -1, -1, -1 },
                                   .top = { -1, -1 } };

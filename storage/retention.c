@@ -30,10 +30,11 @@ static int64_t plus_capped(int64_t a, int64_t b)
 }
 
 static bool is_unwanted(const struct topic_settings *settings, const struct retention_view *view,
-                        const struct segment *segment, int64_t end_offset)
+                        const struct segment *segment, int64_t end_offset, bool is_active)
 {
     if (end_offset > view->below_offset) return false;
-    if (end_offset <= view->start_offset) return true;
+    /* As in Kafka, which rolls nothing for a start that moved: the active one stays. */
+    if (end_offset <= view->start_offset && !is_active) return true;
     if (!(settings->cleanup_policy & CLEANUP_DELETE)) return false;
     if (settings->retention_ms >= 0 &&
         plus_capped(newest_ms(segment), settings->retention_ms) < view->now_ms)
@@ -57,7 +58,8 @@ static int count_unwanted(struct partition_log *log, struct retention_view view,
         if (err != 0) return err;
         bool is_last = count + 1 == log->segment_count;
         int64_t end_offset = is_last ? log->end_offset : log->segments[count + 1]->base_offset;
-        if ((is_last && segment->size == 0) || !is_unwanted(settings, &view, segment, end_offset))
+        if ((is_last && segment->size == 0) ||
+            !is_unwanted(settings, &view, segment, end_offset, is_last))
             break;
         view.surplus_bytes -= segment->size;
     }

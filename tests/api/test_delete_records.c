@@ -90,6 +90,29 @@ TEST(minus_one_deletes_all_that_consumers_can_see)
     client_close(client);
 }
 
+/* As in Kafka: what was deleted is in the active segment still, and its newest time is told. */
+TEST(deleted_records_of_the_active_segment_still_count_for_the_newest_time)
+{
+    static const struct topic_setting kept[] = { { "retention.ms", "-1" }, { NULL, NULL } };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new_with(client, 1, kept);
+    static const int64_t times[] = { 5000, 9000, 7000 };
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        produce(client, topic, 0,
+                batch_build(&client->arena, (struct batch){ .first_timestamp = times[i] }));
+    static const int64_t starts[] = { 2, HIGH_WATERMARK };
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        assert_int_equal(delete_before(client, 2, topic.name, 0, starts[i]).error_code, 0);
+        struct list_offsets_response_partition newest = list_offset(client, LIST_OFFSETS_NEWEST,
+                                                                    topic, 0, -3);
+        assert_int_equal(newest.error_code, 0);
+        assert_int_equal(newest.offset, 1);
+        assert_int_equal(newest.timestamp, 9000);
+    }
+    assert_int_equal(list_offset(client, LIST_OFFSETS_NEWEST, topic, 0, 0).offset, -1);
+    client_close(client);
+}
+
 TEST(the_start_never_goes_back)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -1058,6 +1058,20 @@ TEST(segments_below_the_start_offset_go_even_if_the_topic_is_compacted)
     fixture_close(&fixture);
 }
 
+TEST(a_start_offset_above_all_records_does_not_roll_the_active_segment)
+{
+    start_with_old_segments();
+    fixture.settings.retention_ms = -1;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    assert_int_equal(partition_log_raise_start(fixture.log, 10), 0);
+    retain(INT64_MAX, 100000);
+    assert_false(fixture_has_file(&fixture, "00000000000000000006.log"));
+    assert_true(fixture_has_file(&fixture, "00000000000000000008.log"));
+    assert_true(partition_log_size_bytes(fixture.log) > 0);
+    assert_int_equal(partition_log_start_offset(fixture.log), 10);
+    fixture_close(&fixture);
+}
+
 /* ---- files */
 
 TEST(an_idle_log_holds_no_files_open)
