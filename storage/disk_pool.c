@@ -11,7 +11,7 @@ struct disk_pool {
     struct executor executor;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* A job was queued, or the pool is closing. */
-    struct list queued;
+    struct list urgent, queued;
     bool is_closing;
     struct team threads;
 };
@@ -21,9 +21,14 @@ static void pool_submit(struct executor *executor, struct job *job)
     struct disk_pool *pool = LIST_OWNER(executor, struct disk_pool, executor);
 
     pthread_mutex_lock(&pool->lock);
-    list_push_back(&pool->queued, &job->node);
+    list_push_back(job->is_urgent ? &pool->urgent : &pool->queued, &job->node);
     pthread_cond_signal(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
+}
+
+static bool has_job(const struct disk_pool *pool)
+{
+    return !list_is_empty(&pool->urgent) || !list_is_empty(&pool->queued);
 }
 
 /* The next job; waits for one. NULL once the pool is closing and nothing is left, or if this thread is
@@ -33,14 +38,14 @@ static struct job *pool_take(struct disk_pool *pool, unsigned thread)
     struct list *node = NULL;
     pthread_mutex_lock(&pool->lock);
     bool leaves = team_leaves(&pool->threads, thread);
-    while (!leaves && list_is_empty(&pool->queued) && !pool->is_closing) {
+    while (!leaves && !has_job(pool) && !pool->is_closing) {
         pthread_cond_wait(&pool->changed, &pool->lock);
         leaves = team_leaves(&pool->threads, thread);
     }
     if (leaves)
         pthread_cond_signal(&pool->changed); /* The wake may have been for a job. */
     else
-        node = list_pop_front(&pool->queued);
+        node = list_pop_front(list_is_empty(&pool->urgent) ? &pool->queued : &pool->urgent);
     pthread_mutex_unlock(&pool->lock);
     return node == NULL ? NULL : LIST_OWNER(node, struct job, node);
 }
@@ -71,6 +76,7 @@ int disk_pool_open(struct disk_pool **pool, unsigned thread_count)
     opened->executor.submit = pool_submit;
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->changed, NULL);
+    list_init(&opened->urgent);
     list_init(&opened->queued);
     team_init(&opened->threads, "disk", pool_run, opened);
     int err = disk_pool_resize(opened, thread_count);
@@ -89,7 +95,7 @@ void disk_pool_close(struct disk_pool *pool)
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
     team_close(&pool->threads);
-    assert(list_is_empty(&pool->queued));
+    assert(!has_job(pool));
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
     mem_free(pool);
@@ -128,7 +134,7 @@ void job_lane_init(struct job_lane *lane, struct executor *executor)
     pthread_cond_init(&lane->became_idle, NULL);
     list_init(&lane->waiting);
     lane->is_running = false;
-    lane->job.run = lane_run;
+    lane->job = (struct job){ .run = lane_run };
 }
 
 void job_lane_submit(struct job_lane *lane, struct job *job)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The threads that may wait for a disk (DESIGN 2.2).
  *
- * Jobs run in the order in which they were submitted, on any of the threads. What must not overlap
+ * Jobs run in the order in which they were submitted, urgent ones first, on any of the threads. What must not overlap
  * (truncate, roll, delete and checkpoints of one partition) goes through a job_lane: its jobs run one
  * after the other, in order, on whatever thread is free. */
 

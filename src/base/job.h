@@ -6,11 +6,14 @@
 #ifndef BASE_JOB_H
 #define BASE_JOB_H
 
+#include <stdbool.h>
+
 #include "list.h"
 
 struct job {
     struct list node;             /* The executor's while the job is queued. */
     void (*run)(struct job *job); /* On one of the executor's threads. May free the owner. */
+    bool is_urgent;               /* Runs before all that is queued and is not. Be sparing. */
 };
 
 /* Who runs jobs. The disk pool of storage/ is one; a test may run them by hand. */

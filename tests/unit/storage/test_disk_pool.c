@@ -75,6 +75,40 @@ TEST(one_thread_runs_jobs_in_order)
     assert_false(atomic_load(&out_of_order));
 }
 
+static atomic_bool has_begun, may_go_on;
+
+static void hold_up(struct job *job)
+{
+    (void)job;
+    atomic_store(&has_begun, true);
+    while (!atomic_load(&may_go_on))
+        sched_yield();
+}
+
+TEST(urgent_jobs_run_before_all_that_is_queued)
+{
+    struct disk_pool *pool;
+    struct job first = { .run = hold_up };
+
+    atomic_store(&has_begun, false);
+    atomic_store(&may_go_on, false);
+    assert_int_equal(disk_pool_open(&pool, 1), 0);
+    executor_submit(disk_pool_executor(pool), &first);
+    while (!atomic_load(&has_begun))
+        sched_yield();
+    prepare(check_order);
+    for (int i = 100; i < JOBS; i++)
+        executor_submit(disk_pool_executor(pool), &jobs[i].job);
+    for (int i = 0; i < 100; i++) {
+        jobs[i].job.is_urgent = true;
+        executor_submit(disk_pool_executor(pool), &jobs[i].job);
+    }
+    atomic_store(&may_go_on, true);
+    disk_pool_close(pool);
+    assert_int_equal(atomic_load(&runs), JOBS);
+    assert_false(atomic_load(&out_of_order));
+}
+
 static atomic_int met;
 
 /* Ends only when another thread runs the other one of the two. */
