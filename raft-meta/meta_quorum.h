@@ -171,6 +171,7 @@ struct meta_request {
             struct meta_create_topic *items;
             unsigned count;
             bool validate_only;
+            bool is_limited; /* A client's: request_size.h has the limit. */
         } create_topics;
         struct {
             struct meta_delete_topic *items;
@@ -192,9 +193,9 @@ struct meta_request {
         } producer_ids;
     } as;
     /* Of the whole request: 0, ERR_NOT_CONTROLLER, ERR_REQUEST_TIMED_OUT, ERR_CANCELED,
-     * ERR_NO_MEMORY, ERR_NO_SPACE.
+     * ERR_NO_MEMORY, ERR_NO_SPACE, ERR_POLICY_VIOLATION (it asks for too much).
      * Other than 0 every item has it too, and no topic; what was asked for may happen all the same,
-     * unless it is ERR_NOT_CONTROLLER on a node that never led. */
+     * unless it is ERR_POLICY_VIOLATION, or ERR_NOT_CONTROLLER on a node that never led. */
     int err;
 
     /* The quorum's own, from meta_quorum_request() until `done`: */

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "alter_settings.h"
 #include "error.h"
+#include "request_size.h"
 
 #define NOT_YET (-1) /* The index of a proposal whose batch has no place yet. */
 
@@ -146,21 +147,29 @@ static int propose(struct meta_requests *requests, struct meta_request *request,
 
 /* ---- from requests to commands ---- */
 
-/* A request may name many topics of many partitions in few bytes: all of it together gets no more than
- * one topic may have (Kafka: 10,000 partitions, of the same code). `*partitions` counts those of the
- * request so far. */
-static bool is_too_much(unsigned count, uint64_t *partitions, char why[META_WHY_SIZE])
+/* Where the batch ended before a request added to it. */
+struct batch_end {
+    size_t bytes, sizes;
+    unsigned batch_count, count;
+};
+
+static struct batch_end batch_end(const struct meta_requests *requests)
 {
-    *partitions += count;
-    if (*partitions <= CONTROLLER_MAX_PARTITIONS) return false;
-    snprintf(why, META_WHY_SIZE,
-             "One request may create %d partitions, not more: this topic is one too many.",
-             CONTROLLER_MAX_PARTITIONS);
-    return true;
+    return (struct batch_end){ requests->bytes.length, requests->sizes.length,
+                               requests->batch_count, requests->count };
+}
+
+/* Takes back what was added since. */
+static void batch_rewind(struct meta_requests *requests, const struct batch_end *end)
+{
+    requests->bytes.length = end->bytes;
+    requests->sizes.length = end->sizes;
+    requests->batch_count = end->batch_count;
+    requests->count = end->count;
 }
 
 static int build_create(struct meta_requests *requests, const struct controller *controller,
-                        struct meta_request *request, unsigned item, uint64_t *partitions)
+                        struct meta_request *request, unsigned item, uint64_t *records)
 {
     struct meta_create_topic *wanted = &request->as.create_topics.items[item];
     struct meta_command command = { .kind = META_TOPIC_CREATED };
@@ -178,9 +187,8 @@ static int build_create(struct meta_requests *requests, const struct controller 
     const struct meta_topic *topic = &command.as.topic_created.topic;
     if (controller_create_topic(controller, wanted, &id, &arena, &command.as.topic_created.topic) ==
         0) {
-        if (is_too_much(topic->partition_count, partitions, wanted->why)) {
-            wanted->err = ERR_POLICY_VIOLATION;
-        } else if (request->as.create_topics.validate_only) {
+        *records += request_size_records(topic);
+        if (request->as.create_topics.validate_only) {
             wanted->topic = meta_topic_copy(topic);
             if (wanted->topic == NULL) err = ERR_NO_MEMORY;
         } else {
@@ -191,8 +199,42 @@ static int build_create(struct meta_requests *requests, const struct controller 
     return err;
 }
 
+static void refuse_creates(struct meta_request *request)
+{
+    request->err = ERR_POLICY_VIOLATION;
+    request->open_count = 0;
+    for (unsigned i = 0; i < request->as.create_topics.count; i++) {
+        struct meta_create_topic *item = &request->as.create_topics.items[i];
+        create_item_fail(item, ERR_POLICY_VIOLATION);
+        snprintf(item->why, sizeof item->why,
+                 "One request may create %d partitions, topics and settings, not more.",
+                 REQUEST_SIZE_MAX);
+    }
+}
+
+static int build_creates(struct meta_requests *requests, const struct controller *controller,
+                         struct meta_request *request)
+{
+    struct meta_create_topic *items = request->as.create_topics.items;
+    unsigned count = request->as.create_topics.count;
+    struct batch_end end = batch_end(requests);
+    uint64_t records = 0;
+    int err = controller_mark_repeated(items, count);
+    bool is_limited = request->as.create_topics.is_limited;
+    bool is_too_much = err == 0 && is_limited &&
+                       request_size_creates_too_many(items, count, controller->default_partitions);
+    for (unsigned i = 0; err == 0 && !is_too_much && i < count; i++) {
+        err = build_create(requests, controller, request, i, &records);
+        is_too_much = is_limited && records > REQUEST_SIZE_MAX;
+    }
+    if (err != 0 || !is_too_much) return err;
+    batch_rewind(requests, &end);
+    refuse_creates(request);
+    return 0;
+}
+
 static int build_add(struct meta_requests *requests, const struct controller *controller,
-                     struct meta_request *request, unsigned item, uint64_t *partitions)
+                     struct meta_request *request, unsigned item)
 {
     struct meta_add_partitions *wanted = &request->as.add_partitions.items[item];
     struct meta_command command = { .kind = META_PARTITIONS_ADDED };
@@ -201,13 +243,30 @@ static int build_add(struct meta_requests *requests, const struct controller *co
     char memory[4096];
     int err = 0;
     arena_init(&arena, memory, sizeof memory, SIZE_MAX);
-    if (controller_add_partitions(controller, wanted, &arena, added) == 0) {
-        if (is_too_much(added->count, partitions, wanted->why))
-            wanted->err = ERR_POLICY_VIOLATION;
-        else if (!request->as.add_partitions.validate_only)
-            err = propose(requests, request, item, &command);
-    }
+    if (controller_add_partitions(controller, wanted, &arena, added) == 0 &&
+        !request->as.add_partitions.validate_only)
+        err = propose(requests, request, item, &command);
     arena_close(&arena);
+    return err;
+}
+
+static int build_adds(struct meta_requests *requests, const struct controller *controller,
+                      struct meta_request *request)
+{
+    struct meta_add_partitions *items = request->as.add_partitions.items;
+    unsigned count = request->as.add_partitions.count;
+    int err = 0;
+    if (request_size_adds_too_many(controller->state, items, count)) {
+        request->err = ERR_POLICY_VIOLATION;
+        for (unsigned i = 0; i < count; i++) {
+            add_item_fail(&items[i], ERR_POLICY_VIOLATION);
+            snprintf(items[i].why, sizeof items[i].why,
+                     "One request may add %d partitions, not more.", REQUEST_SIZE_MAX);
+        }
+        return 0;
+    }
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        err = build_add(requests, controller, request, i);
     return err;
 }
 
@@ -255,18 +314,9 @@ static int build_request(struct meta_requests *requests, const struct controller
                          struct meta_request *request)
 {
     int err = 0;
-    uint64_t partitions = 0;
     switch (request->kind) {
-    case META_CREATE_TOPICS:
-        err = controller_mark_repeated(request->as.create_topics.items,
-                                       request->as.create_topics.count);
-        for (unsigned i = 0; err == 0 && i < request->as.create_topics.count; i++)
-            err = build_create(requests, controller, request, i, &partitions);
-        break;
-    case META_ADD_PARTITIONS:
-        for (unsigned i = 0; err == 0 && i < request->as.add_partitions.count; i++)
-            err = build_add(requests, controller, request, i, &partitions);
-        break;
+    case META_CREATE_TOPICS: err = build_creates(requests, controller, request); break;
+    case META_ADD_PARTITIONS: err = build_adds(requests, controller, request); break;
     case META_DELETE_TOPICS:
         for (unsigned i = 0; err == 0 && i < request->as.delete_topics.count; i++)
             err = build_delete(requests, controller, request, i);

@@ -9,6 +9,8 @@ struct grow_call {
     struct meta_add_partitions *topics; /* Those that the quorum hears of, … */
     struct str *repeated;               /* … and those that are named more than once. */
     unsigned repeated_count;
+    const struct create_partitions_request_topic *named; /* All, as the request has them. */
+    unsigned named_count;
 };
 
 static void answer_topic(struct create_partitions_response_topic *answer, struct str name, int err,
@@ -22,26 +24,41 @@ static void answer_topic(struct create_partitions_response_topic *answer, struct
     answer->name = name;
 }
 
-static void grown(struct meta_request *request)
+static unsigned answer_each(const struct grow_call *grow,
+                            struct create_partitions_response_topic *answers)
 {
-    struct grow_call *grow = LIST_OWNER(request, struct grow_call, request);
-    struct call *call = grow->call;
-    unsigned count = request->as.add_partitions.count;
-    struct create_partitions_response response;
-    message_defaults(&create_partitions_response_shape, &response);
-    struct create_partitions_response_topic *answers = call_alloc(
-        call, count + grow->repeated_count + 1u, sizeof *answers);
-    if (answers == NULL) return;
+    unsigned count = grow->request.as.add_partitions.count;
     for (unsigned i = 0; i < grow->repeated_count; i++)
         answer_topic(&answers[i], grow->repeated[i], ERR_INVALID_REQUEST,
                      "The request names this topic more than once.");
     for (unsigned i = 0; i < count; i++) {
         const struct meta_add_partitions *topic = &grow->topics[i];
-        answer_topic(&answers[grow->repeated_count + i], topic->name,
-                     request->err != 0 ? request->err : topic->err, topic->why);
+        answer_topic(&answers[grow->repeated_count + i], topic->name, topic->err, topic->why);
     }
+    return count + grow->repeated_count;
+}
+
+/* As in Kafka, what is named twice is told twice then. */
+static unsigned refuse_all(const struct grow_call *grow,
+                           struct create_partitions_response_topic *answers)
+{
+    for (unsigned i = 0; i < grow->named_count; i++)
+        answer_topic(&answers[i], grow->named[i].name, grow->request.err, grow->topics[0].why);
+    return grow->named_count;
+}
+
+static void grown(struct meta_request *request)
+{
+    struct grow_call *grow = LIST_OWNER(request, struct grow_call, request);
+    struct call *call = grow->call;
+    struct create_partitions_response response;
+    message_defaults(&create_partitions_response_shape, &response);
+    struct create_partitions_response_topic *answers = call_alloc(call, grow->named_count + 1u,
+                                                                  sizeof *answers);
+    if (answers == NULL) return;
     response.results.items = answers;
-    response.results.count = (int32_t)(count + grow->repeated_count);
+    response.results.count = (int32_t)(request->err != 0 ? refuse_all(grow, answers)
+                                                         : answer_each(grow, answers));
     api_reply(call, &create_partitions_response_shape, &response);
 }
 
@@ -105,6 +122,8 @@ void handle_create_partitions(struct api_loop *loop, struct call *call,
         return;
     }
     grow->call = call;
+    grow->named = request->topics.items;
+    grow->named_count = (unsigned)request->topics.count;
     grow->request.kind = META_ADD_PARTITIONS;
     grow->request.loop = loop->loop;
     grow->request.done = grown;

@@ -79,7 +79,8 @@ static void created(struct meta_request *request)
     unsigned next = 0;
     for (unsigned i = 0; answers != NULL && i < count; i++) {
         struct meta_create_topic *topic = &create->topics[i];
-        if (!create->repeats[i].is_first) continue; /* The quorum refused both; it is told once. */
+        /* The quorum refused both, which is told once; but where all is refused, of each. */
+        if (request->err == 0 && !create->repeats[i].is_first) continue;
         struct create_topics_response_topic *answer = &answers[next++];
         int err = request->err != 0 ? request->err : topic->err;
         int adopted = call_adopt_topic(call, topic->topic);
@@ -189,5 +190,6 @@ void handle_create_topics(struct api_loop *loop, struct call *call,
     create->request.as.create_topics.items = create->topics;
     create->request.as.create_topics.count = (unsigned)request->topics.count;
     create->request.as.create_topics.validate_only = request->validate_only;
+    create->request.as.create_topics.is_limited = true;
     meta_quorum_request(loop->api->options.meta, &create->request);
 }

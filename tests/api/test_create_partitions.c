@@ -231,6 +231,47 @@ TEST(topics_are_answered_each_and_one_that_is_named_twice_once)
     client_close(client);
 }
 
+/* As in Kafka: all of the request, what is wrong with it in other ways too. */
+TEST(a_request_that_asks_for_more_than_ten_thousand_partitions_more_is_refused_whole)
+{
+    static const struct {
+        int32_t counts[3]; /* Of topics with 3, 3 and none. */
+        int16_t error_codes[3];
+    } cases[] = {
+        { { 10003, 2, 5 }, { 0, 37, 3 } },         { { 10004, 4, 5 }, { 44, 44, 44 } },
+        { { 2, 10004, 5 }, { 44, 44, 44 } },       { { 5003, 5003, INT32_MAX }, { 0, 0, 3 } },
+        { { 5003, 5004, 5 }, { 44, 44, 44 } },     { { INT32_MAX, INT32_MAX, 5 }, { 44, 44, 44 } },
+        { { INT32_MIN, 10003, 5 }, { 37, 0, 3 } },
+    };
+    struct test_client *client = client_open(shared_broker_port());
+    struct str names[] = { topic_new(client, 3).name, topic_new(client, 3).name, topic_name_new() };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct create_partitions_request request = grow_request(client, names[0], 1);
+        make_array(client, &create_partitions_request_topic_shape, 3, &request.topics);
+        for (int k = 0; k < 3; k++) {
+            request.topics.items[k].name = names[k];
+            request.topics.items[k].count = cases[i].counts[k];
+            request.topics.items[k].assignments.count = -1;
+        }
+        request.validate_only = true;
+        struct create_partitions_response response;
+        client_call(client, CREATE_PARTITIONS, CREATE_PARTITIONS_NEWEST, &request, &response);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(find_answer(&response, names[k])->error_code, cases[i].error_codes[k]);
+        assert_int_equal(response.results.count, 3);
+
+        /* Named twice, the second does not count; where all is refused it is told twice. */
+        request.topics.items[2] = request.topics.items[1];
+        client_call(client, CREATE_PARTITIONS, CREATE_PARTITIONS_NEWEST, &request, &response);
+        bool is_refused = cases[i].counts[0] > 10003;
+        assert_int_equal(response.results.count, is_refused ? 3 : 2);
+        for (int32_t k = 0; k < response.results.count; k++)
+            if (str_equal(response.results.items[k].name, names[1]))
+                assert_int_equal(response.results.items[k].error_code, is_refused ? 44 : 42);
+    }
+    client_close(client);
+}
+
 TEST(a_request_for_no_topic_gets_no_answer_about_one)
 {
     struct test_client *client = client_open(shared_broker_port());

@@ -210,7 +210,7 @@ static int create(struct node *node, const char *name, int32_t partitions)
                                       .partition_count = partitions,
                                       .replication_factor = 1 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
-                                    .as.create_topics = { &item, 1, false } };
+                                    .as.create_topics = { &item, 1, false, false } };
     node_ask(node, &request);
     if (item.err == 0) {
         assert_string_equal(item.topic->name, name);

@@ -191,7 +191,7 @@ TEST(each_topic_of_a_request_has_its_own_answer)
     };
     static const int expected[] = { 0, 42, 17, 42, 38, 39, 0 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
-                                    .as.create_topics = { items, 7, false } };
+                                    .as.create_topics = { items, 7, false, false } };
     node_start(&node, node_path());
     node_ask(&node, &request);
     assert_int_equal(request.err, 0);
@@ -211,7 +211,7 @@ TEST(validate_only_creates_nothing)
                                       .partition_count = 4,
                                       .replication_factor = -1 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
-                                    .as.create_topics = { &item, 1, true } };
+                                    .as.create_topics = { &item, 1, true, false } };
     node_start(&node, node_path());
     node_ask(&node, &request);
     assert_int_equal(item.err, 0);
@@ -231,19 +231,17 @@ TEST(topics_grow_and_are_answered_each)
         { .name = STR_LITERAL("a"), .count = 4 },
         { .name = STR_LITERAL("b"), .count = 1 },
         { .name = STR_LITERAL("c"), .count = 2 },
-        { .name = STR_LITERAL("d"), .count = CONTROLLER_MAX_PARTITIONS },
     };
-    static const int expected[] = { 0, 37, 3, 44 };
+    static const int expected[] = { 0, 37, 3 };
     struct meta_request request = { .kind = META_ADD_PARTITIONS,
-                                    .as.add_partitions = { items, 4, true } };
+                                    .as.add_partitions = { items, 3, true } };
     node_start(&node, node_path());
     node_create_topic(&node, "a", 1);
     node_create_topic(&node, "b", 1);
-    node_create_topic(&node, "d", 1);
     for (int i = 0; i < 2; i++) {
         node_ask(&node, &request);
         assert_int_equal(request.err, 0);
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 3; k++) {
             assert_int_equal(error_kafka_code(items[k].err), expected[k]);
             assert_true((items[k].why[0] == '\0') == (expected[k] == 0));
         }
@@ -252,6 +250,57 @@ TEST(topics_grow_and_are_answered_each)
         meta_view_unref(view);
         request.as.add_partitions.validate_only = false;
     }
+    node_stop(&node);
+}
+
+static int answers;
+
+static void count_answer(struct meta_request *request)
+{
+    (void)request;
+    answers++;
+}
+
+/* What it had proposed already goes, and nothing else that is in the same batch. */
+TEST(a_client_who_asks_for_too_much_gets_nothing_and_harms_nobody)
+{
+    struct node node;
+    struct meta_create_topic items[] = {
+        { .name = STR_LITERAL("before"), .partition_count = 2, .replication_factor = 1 },
+        { .name = STR_LITERAL("half"), .partition_count = 5000, .replication_factor = 1 },
+        { .name = STR_LITERAL("other"), .partition_count = 5000, .replication_factor = 1 },
+        { .name = STR_LITERAL("after"), .partition_count = 3, .replication_factor = 1 },
+    };
+    struct meta_request requests[] = {
+        { .kind = META_CREATE_TOPICS, .as.create_topics = { &items[0], 1, false, true } },
+        { .kind = META_CREATE_TOPICS, .as.create_topics = { &items[1], 2, false, true } },
+        { .kind = META_CREATE_TOPICS, .as.create_topics = { &items[3], 1, false, true } },
+    };
+    node_start(&node, node_path());
+    answers = 0;
+    for (int i = 0; i < 2; i++) {
+        requests[i].loop = node.loop;
+        requests[i].done = count_answer;
+        requests[i].deadline_ms = clock_monotonic_us(clock_real()) / 1000 + 60000;
+        meta_quorum_request(node.quorum, &requests[i]);
+    }
+    node_ask(&node, &requests[2]);
+    assert_int_equal(answers, 2);
+    assert_int_equal(requests[1].err, ERR_POLICY_VIOLATION);
+    for (int i = 0; i < 4; i++) {
+        bool is_refused = i == 1 || i == 2;
+        assert_int_equal(items[i].err, is_refused ? ERR_POLICY_VIOLATION : 0);
+        assert_true((items[i].topic == NULL) == is_refused);
+        meta_topic_unref(items[i].topic);
+    }
+    assert_int_equal(node_topic_count(&node), 2);
+
+    requests[1].as.create_topics.is_limited = false; /* Our own may. */
+    node_ask(&node, &requests[1]);
+    assert_int_equal(items[1].err, 0);
+    assert_int_equal(items[2].err, 0);
+    meta_topic_unref(items[1].topic);
+    meta_topic_unref(items[2].topic);
     node_stop(&node);
 }
 
@@ -317,7 +366,7 @@ TEST(a_request_whose_deadline_has_passed_is_answered_so)
                                       .replication_factor = 1 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
                                     .deadline_ms = 1,
-                                    .as.create_topics = { &item, 1, false } };
+                                    .as.create_topics = { &item, 1, false, false } };
     node_start(&node, node_path());
     node_ask(&node, &request);
     assert_int_equal(request.err, ERR_REQUEST_TIMED_OUT);
@@ -364,7 +413,7 @@ static void many_ask(struct node *node, struct many *all)
             .loop = node->loop,
             .done = one_done,
             .deadline_ms = INT64_MAX,
-            .as.create_topics = { &one->item, 1, false },
+            .as.create_topics = { &one->item, 1, false, false },
         };
         meta_quorum_request(node->quorum, &one->request);
     }
@@ -463,7 +512,7 @@ TEST(a_deadline_ends_the_wait_for_a_slow_disk)
                                       .partition_count = 1,
                                       .replication_factor = 1 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
-                                    .as.create_topics = { &item, 1, false } };
+                                    .as.create_topics = { &item, 1, false, false } };
     list_init(&gate.held);
     assert_int_equal(node_open(&node, node_path(), 1, true), 0);
     meta_quorum_close(node.quorum);
@@ -501,7 +550,7 @@ TEST(a_disk_that_fails_a_flush_ends_the_process_and_acknowledges_nothing)
                                       .replication_factor = 1 };
     struct meta_request request = { .kind = META_CREATE_TOPICS,
                                     .deadline_ms = INT64_MAX,
-                                    .as.create_topics = { &item, 1, false } };
+                                    .as.create_topics = { &item, 1, false, false } };
     fs.sync = sync_or_fail;
     atomic_store(&syncs_fail, false);
     assert_int_equal(node_open_on(&node, &fs, node_path(), 1, true), 0);
