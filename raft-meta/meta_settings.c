@@ -32,19 +32,46 @@ static bool has_item(const char *list, struct str wanted)
     return false;
 }
 
+/* A list that is being written. */
+struct list_text {
+    char *text; /* Large enough. */
+    size_t length;
+    bool has_items; /* The only one may be empty. */
+};
+
+static void put_item(struct list_text *out, struct str item)
+{
+    if (out->has_items) out->text[out->length++] = ',';
+    memcpy(out->text + out->length, item.data, (size_t)item.length);
+    out->length += (size_t)item.length;
+    out->text[out->length] = '\0';
+    out->has_items = true;
+}
+
 /* Adds those items of `list` that are not in `without` and not there yet. */
-static size_t put_items(char *out, size_t length, const char *list, const char *without)
+static void put_items(struct list_text *out, const char *list, const char *without)
 {
     struct str item;
-    while (next_item(&list, &item)) {
-        out[length] = '\0';
-        if (has_item(without, item) || has_item(out, item)) continue;
-        if (length > 0) out[length++] = ',';
-        memcpy(out + length, item.data, (size_t)item.length);
-        length += (size_t)item.length;
+    while (next_item(&list, &item))
+        if (!has_item(without, item) && !has_item(out->text, item)) put_item(out, item);
+}
+
+/* Adds what a client wants to add: as Kafka takes it apart, nothing at all is an empty item (which few
+ * lists may have), and empty ones at the end are none. */
+static int put_added(struct list_text *out, const char *value, struct arena *arena)
+{
+    size_t length = strlen(value);
+    if (length == 0) {
+        put_item(out, STR_LITERAL(""));
+        return 0;
     }
-    out[length] = '\0';
-    return length;
+    while (length > 0 && value[length - 1] == ',')
+        length--;
+    char *items = arena_calloc(arena, length + 1, 1);
+    if (items == NULL) return ERR_NO_MEMORY;
+    memcpy(items, value, length);
+    put_items(out, items, NULL);
+    return 0;
 }
 
 /* What a change makes of a list. NULL: no memory. */
@@ -52,20 +79,24 @@ static const char *changed_list(const char *before, const struct meta_setting_ch
                                 struct arena *arena)
 {
     if (before == NULL) before = change->list == NULL ? "" : change->list;
-    char *out = arena_calloc(arena, strlen(before) + strlen(change->value) + 2, 1);
-    if (out == NULL) return NULL;
-    if (change->op == META_SETTING_APPEND)
-        put_items(out, put_items(out, 0, before, NULL), change->value, NULL);
-    else
-        put_items(out, 0, before, change->value);
-    return out;
+    size_t room = strlen(before) + strlen(change->value) + 2;
+    struct list_text out = { .text = arena_calloc(arena, room, 1) };
+    if (out.text == NULL) return NULL;
+    int err = 0;
+    if (change->op == META_SETTING_APPEND) {
+        put_items(&out, before, NULL);
+        err = put_added(&out, change->value, arena);
+    } else {
+        put_items(&out, before, change->value);
+    }
+    return err == 0 ? out.text : NULL;
 }
 
 const char *meta_settings_list(const char *text, struct arena *arena)
 {
-    char *out = arena_calloc(arena, strlen(text) + 1, 1);
-    if (out != NULL) put_items(out, 0, text, NULL);
-    return out;
+    struct list_text out = { .text = arena_calloc(arena, strlen(text) + 1, 1) };
+    if (out.text != NULL) put_items(&out, text, NULL);
+    return out.text;
 }
 
 /* ---- settings ---- */

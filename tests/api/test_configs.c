@@ -203,11 +203,14 @@ TEST(what_a_topic_cannot_have_is_refused)
         struct config_change change;
         int code;
     } cases[] = {
-        { { "no.such", SET, "1" }, 40 },       { { "no.such", APPEND, "1" }, 40 },
-        { { "no.such", DELETE, NULL }, 0 },    { { "retention.ms", SET, "abc" }, 40 },
-        { { "retention.ms", SET, "-5" }, 40 }, { { "retention.ms", APPEND, "1" }, 40 },
-        { { "retention.ms", SET, NULL }, 42 }, { { "min.insync.replicas", SET, "0" }, 40 },
-        { { "segment.ms", SET, "" }, 40 },     { { "segment.ms", 7, "5" }, -1 },
+        { { "no.such", SET, "1" }, 40 },           { { "no.such", APPEND, "1" }, 40 },
+        { { "no.such", DELETE, NULL }, 0 },        { { "retention.ms", SET, "abc" }, 40 },
+        { { "retention.ms", SET, "-5" }, 40 },     { { "retention.ms", APPEND, "1" }, 40 },
+        { { "retention.ms", SET, NULL }, 42 },     { { "min.insync.replicas", SET, "0" }, 40 },
+        { { "segment.ms", SET, "" }, 40 },         { { "segment.ms", 7, "5" }, -1 },
+        { { "cleanup.policy", APPEND, "" }, 40 },  { { "cleanup.policy", APPEND, ",compact" }, 40 },
+        { { "cleanup.policy", APPEND, "," }, 0 },  { { "cleanup.policy", APPEND, "compact,," }, 0 },
+        { { "cleanup.policy", SUBTRACT, "" }, 0 },
     };
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = new_topic(client, "retention.ms", "1000000");

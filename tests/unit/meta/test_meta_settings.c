@@ -62,7 +62,11 @@ TEST(items_are_added_to_a_list_once_and_taken_from_it)
     } steps[] = {
         { META_SETTING_APPEND, "compact", "cleanup.policy=delete,compact" },
         { META_SETTING_APPEND, " delete , compact,compact", "cleanup.policy=delete,compact" },
+        { META_SETTING_APPEND, "", "cleanup.policy=delete," }, /* An empty item. */
+        { META_SETTING_APPEND, ",a,,b,,", "cleanup.policy=delete,,a,b" },
+        { META_SETTING_APPEND, ",,", "cleanup.policy=delete" },
         { META_SETTING_SUBTRACT, "delete", "cleanup.policy=" },
+        { META_SETTING_SUBTRACT, "", "cleanup.policy=delete" },
         { META_SETTING_SUBTRACT, "compact", "cleanup.policy=delete" },
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
