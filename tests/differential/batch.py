@@ -4,11 +4,13 @@
 import gzip
 import struct
 
+import compression
+from compression import GZIP, LZ4, SNAPPY, ZSTD
+
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_FIELDS = ("baseOffset", "length", "leaderEpoch", "magic", "crc", "attributes", "lastOffsetDelta",
                  "baseTimestamp", "maxTimestamp", "producerId", "producerEpoch", "baseSequence", "count")
 CRC_STARTS = 21
-GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 LOG_APPEND_TIME, TRANSACTIONAL, CONTROL = 0x08, 0x10, 0x20
 NOON = 1_700_000_000_000  # the time of records that do not say another
 
@@ -103,8 +105,9 @@ def take_apart(data):
         crc = fields.pop("crc")
         fields["crcIsRight"] = crc == crc32c(data[at + CRC_STARTS:end])
         payload = data[at + HEADER.size:end]
-        if fields["attributes"] & 7 == GZIP and payload[:2] == b"\x1f\x8b":  # two libraries need not compress alike
-            payload = gzip.decompress(payload)
+        plain = compression.decompressed(fields["attributes"] & 7, payload)
+        if plain is not None:
+            payload, fields["behind"] = plain[0], plain[1].hex()
             del fields["length"]
         fields["records"] = payload.hex()
         batches.append(fields)

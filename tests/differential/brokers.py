@@ -37,6 +37,9 @@ group.initial.rebalance.delay.ms=0
 
 CLUSTER_ID = "ZGlmZmVyZW50aWFsLXRlcw"
 
+# Of a Kafka's features those that a sluiced does not have are at level 0, where they change what it answers.
+FEATURES = ["--feature", "eligible.leader.replicas.version=0"]
+
 ANSWER_SECONDS = 20
 CLOSED = {"connection": "closed"}
 SILENCE = {"connection": "no answer"}
@@ -195,7 +198,7 @@ class Servers:
     def __init__(self, kafka_classpath, sluiced):
         self.work = tempfile.mkdtemp(prefix="sluice-differential-")
         java = ["java", "-Xmx512m", "-cp", kafka_classpath]
-        storage = java + ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c"]
+        storage = java + ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, *FEATURES, "-c"]
         self.kafka = Server("kafka", self.work, java + ["kafka.Kafka"], "", before=storage)
         self.sluice = Server("sluice", self.work, [sluiced], "")
 

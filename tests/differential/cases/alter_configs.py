@@ -64,6 +64,8 @@ def operations(pair):
         "append a wrong one": ("cleanup.policy", APPEND, "x"),
         "subtract a wrong one": ("cleanup.policy", SUBTRACT, "x"),
         "append nothing": ("cleanup.policy", APPEND, ""), "subtract nothing": ("cleanup.policy", SUBTRACT, ""),
+        "append an empty one and another": ("cleanup.policy", APPEND, ",compact"), "append a comma": ("cleanup.policy", APPEND, ","),
+        "append one and nothing": ("cleanup.policy", APPEND, "compact,,"),
         "append null": ("cleanup.policy", APPEND, None), "subtract null": ("cleanup.policy", SUBTRACT, None),
         "append to what is no list": ("retention.ms", APPEND, "1"),
         "subtract from what is no list": ("retention.ms", SUBTRACT, "1"),

@@ -28,10 +28,28 @@ def every_version(pair):
 def counts(pair):
     name = pair.topic(partitions=3)
     for count in (0, -1, 1, 2, 3, 10004, 2147483647, -2147483648):
-        for validate in (True,) if count == 10004 else (False, True):  # a sluiced would make them all
+        for validate in (False, True):
             for version in (0, 3):
                 grow(pair, to(name, count), version=version, ValidateOnly=validate, note="%d of 3" % count)
-    pair.delete_topic(name)  # it has not grown alike
+    pair.ask("Metadata", Topics=[{"Name": name}], AllowAutoTopicCreation=False, note="afterwards")
+
+
+@case
+def sizes_of_requests(pair):
+    """10,000 partitions more in all."""
+    one, two = pair.topic(partitions=3), pair.topic(partitions=3)
+    for note, topics in {
+        "10000": [to(one, 10003)], "10001": [to(one, 10004)], "two": [to(one, 5003), to(two, 5003)],
+        "two, one more": [to(one, 5003), to(two, 5004)], "one is enough": [to(one, 10004), to(two, 4)],
+        "the other": [to(one, 4), to(two, 10004)], "an unknown one": [to(one, 10004), to("nobody-made-this", 4)],
+        "only an unknown one": [to("nobody-made-this", 10004), to(one, 4)], "fewer": [to(one, 1), to(two, 10004)],
+        "far fewer": [to(one, -2147483648), to(two, 10004)], "one twice": [to(one, 9000), to(one, 9000), to(two, 4)],
+        "one twice beside too many": [to(one, 4), to(one, 4), to(two, 10004)],
+        "by hand": [to(one, 10004, [[1]] * 10001)], "by hand, too few": [to(one, 10004, [[1]])],
+        "large numbers": [to(one, 2147483647), to(two, 2147483647)],
+    }.items():
+        for version in (0, 3):
+            grow(pair, *topics, version=version, note=note, ValidateOnly=True)
 
 
 @case

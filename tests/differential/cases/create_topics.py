@@ -66,6 +66,33 @@ def numbers(pair):
 
 
 @case
+def sizes_of_requests(pair):
+    """10,000 partitions in all; and 10,000 topics, settings and partitions."""
+    name, exists = pair.new_name(), pair.topic()
+    two = [("retention.ms", "5"), ("segment.ms", "6")]
+    for note, topics in {
+        "9999": [wanted(name, 9999)], "10000": [wanted(name, 10000)], "10001": [wanted(name, 10001)],
+        "9997 and settings": [wanted(name, 9997, configs=two)], "9998 and settings": [wanted(name, 9998, configs=two)],
+        "two": [wanted(name, 5000), wanted(name + "b", 4998)], "two, one more": [wanted(name, 5000), wanted(name + "b", 4999)],
+        "with the default": [wanted(name, 9998), wanted(name + "b", -1)],
+        "the smaller default": [wanted(name, 9995), wanted(name + "b", -1)],
+        "wrong numbers": [wanted(name, 9997), wanted(name + "b", 0), wanted(name + "c", -5)],
+        "an illegal name": [wanted("a b", 10001), wanted(name)], "one exists": [wanted(exists, 10001), wanted(name)],
+        "one exists, less": [wanted(exists, 9000), wanted(name, 999)],
+        "a wrong setting": [wanted(name, 10001, configs=[("no.such", "1")])],
+        "one twice": [wanted(name, 9000), wanted(name, 9000)],
+        "one twice beside too many": [wanted(name), wanted(name), wanted(name + "b", 10001)],
+        "by hand": [wanted(name, -1, -1, [(i, [1]) for i in range(9999)])],
+        "by hand, one more": [wanted(name, -1, -1, [(i, [1]) for i in range(10000)])],
+        "large numbers": [wanted(name, 2147483647), wanted(name + "b", 2147483647), wanted(name + "c")],
+    }.items():
+        for version in (2, 7):
+            create(pair, *topics, version=version, note=note, validateOnly=True)
+    create(pair, wanted(name, 10000), note="for good")
+    pair.ask("Metadata", Topics=[{"Name": name}], AllowAutoTopicCreation=False, note="afterwards")
+
+
+@case
 def assignments(pair):
     odd = {
         "one": [(0, [1])], "two": [(0, [1]), (1, [1])], "out of order": [(1, [1]), (0, [1])],

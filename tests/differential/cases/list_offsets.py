@@ -46,7 +46,10 @@ def times(pair):
 
 @case
 def log_append_time(pair):
-    topic = filled(pair, message_timestamp_type="LogAppendTime")
+    topic = pair.topic(message_timestamp_type="LogAppendTime")
+    for _ in range(3):  # each at another time, on both
+        pair.produce(topic, batch(count=2))
+        time.sleep(0.01)
     for timestamp in (EARLIEST, LATEST, MAX_TIMESTAMP, NOON, 0):
         pair.ask("ListOffsets", **asked(topic, {"PartitionIndex": 0, "Timestamp": timestamp}))
     pair.ask("ListOffsets", **asked(topic, {"PartitionIndex": 0, "Timestamp": int(time.time() * 1000) + 3600_000}))
