@@ -52,6 +52,15 @@ fetch_debian_source()
         sha256sum --check --strict --quiet <<<"$3"
 }
 
+# gnu_triplet ARCH: what compilers call a Debian architecture that we build for.
+gnu_triplet()
+{
+    case $1 in
+        arm64) echo aarch64-linux-gnu ;;
+        *) die "Sluice is not built for '$1'" ;;
+    esac
+}
+
 # Where the compiler finds libraft: our own build of it, where there is one, otherwise the system's.
 raft_pkg_config_path()
 {
