@@ -15,26 +15,40 @@ static void server_call(struct net_server *server, struct call *call)
     api_dispatch(loop, call);
 }
 
+static int64_t slow_limit_ms(const struct api_loop *loop)
+{
+    return atomic_load_explicit(&loop->api->slow_limit_ms, memory_order_relaxed);
+}
+
 static void server_burst_end(struct net_server *server, struct net_loop *net_loop)
 {
     (void)server;
     struct api_loop *loop = net_loop_context(net_loop);
+    struct clock *clock = loop->api->options.clock;
+    int64_t begun_us = loop->stats.burst_begun_us;
     api_flush_burst(loop);
-    request_stats_end_burst(&loop->stats, loop->api->options.clock);
+    int64_t duration_us = request_stats_end_burst(&loop->stats, clock);
+    slow_requests_note_burst(&loop->slow, &loop->stats, duration_us, slow_limit_ms(loop),
+                             begun_us + duration_us);
 }
 
 static void server_ended(struct net_server *server, struct call *call, bool is_refused)
 {
     (void)server;
     struct api_loop *loop = net_loop_context(call->loop);
-    request_stats_end(&loop->stats, api_row_index(call->api_key), call->begun_us, is_refused,
-                      loop->api->options.clock);
+    struct clock *clock = loop->api->options.clock;
+    int64_t duration_us = request_stats_end(&loop->stats, api_row_index(call->api_key),
+                                            call->begun_us, is_refused, clock);
+    if (duration_us >= 0)
+        slow_requests_note(&loop->slow, call, duration_us, slow_limit_ms(loop),
+                           call->begun_us + duration_us);
 }
 
 int api_open(struct api **api)
 {
     struct api *created = mem_zalloc(sizeof *created);
     if (created == NULL) return ERR_NO_MEMORY;
+    api_set_slow_limit(created, -1);
     created->server.call = server_call;
     created->server.burst_end = server_burst_end;
     created->server.ended = server_ended;
@@ -45,6 +59,11 @@ int api_open(struct api **api)
 void api_set_options(struct api *api, const struct api_options *options)
 {
     api->options = *options;
+}
+
+void api_set_slow_limit(struct api *api, int64_t limit_ms)
+{
+    atomic_store_explicit(&api->slow_limit_ms, limit_ms, memory_order_relaxed);
 }
 
 int api_attach(struct api *api, struct net *net)

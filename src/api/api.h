@@ -16,6 +16,7 @@
 #include "partition_set.h"
 #include "producer_ids.h"
 #include "request_stats.h"
+#include "slow_requests.h"
 
 struct api;
 struct fetch_sessions;
@@ -63,6 +64,7 @@ struct api_loop {
     uint64_t fetches;          /* Counted. */
     uint64_t waiting_bytes;    /* Memory of large fetches that wait. */
     struct request_stats stats;
+    struct slow_requests slow;
 };
 
 struct api {
@@ -70,6 +72,7 @@ struct api {
     struct api_options options;
     struct api_loop *loops;
     unsigned loop_count;
+    _Atomic int64_t slow_limit_ms;
     atomic_uint auto_creates; /* Topics that are being created because they were asked about. */
 };
 
@@ -80,6 +83,9 @@ int api_attach(struct api *api, struct net *net);
 
 /* Borrows everything in `options`. */
 void api_set_options(struct api *api, const struct api_options *options);
+
+/* Requests that take so long or longer get a line (slow_requests.h); below 0, as at first: none. Any thread. */
+void api_set_slow_limit(struct api *api, int64_t limit_ms);
 
 /* After net_close() and the end of the quorum, whose last answers have been delivered. NULL is fine. */
 void api_close(struct api *api);

@@ -5,7 +5,12 @@ _Static_assert(REQUEST_KINDS <= 64, "burst_kinds has a bit for each");
 
 int64_t request_stats_begin(struct request_stats *stats, struct clock *clock)
 {
-    if (stats->burst_begun_us == 0) stats->burst_begun_us = clock_monotonic_us(clock);
+    if (stats->burst_begun_us == 0) {
+        for (uint64_t kinds = stats->burst_kinds; kinds != 0; kinds &= kinds - 1)
+            stats->burst_ended[__builtin_ctzll(kinds)] = 0;
+        stats->burst_kinds = 0;
+        stats->burst_begun_us = clock_monotonic_us(clock);
+    }
     return stats->burst_begun_us;
 }
 
@@ -25,13 +30,12 @@ int64_t request_stats_end(struct request_stats *stats, unsigned kind, int64_t be
 
 int64_t request_stats_end_burst(struct request_stats *stats, struct clock *clock)
 {
+    if (stats->burst_begun_us == 0) return 0;
     int64_t duration_us = clock_monotonic_us(clock) - stats->burst_begun_us;
     for (uint64_t kinds = stats->burst_kinds; kinds != 0; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctzll(kinds);
         histogram_add(&stats->durations[kind], duration_us, stats->burst_ended[kind]);
-        stats->burst_ended[kind] = 0;
     }
-    stats->burst_kinds = 0;
     stats->burst_begun_us = 0;
     return duration_us;
 }

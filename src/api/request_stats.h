@@ -26,10 +26,10 @@ enum {
 struct request_stats {
     struct histogram durations[REQUEST_KINDS]; /* Of all that ended, refused ones too. */
     struct counter refused[REQUEST_KINDS];     /* Their connections were closed. */
-    /* This burst, by (2): */
-    int64_t burst_begun_us; /* 0: there is none. */
-    uint64_t burst_kinds;   /* Which kinds have ended in it, as bits. */
-    uint32_t burst_ended[REQUEST_KINDS];
+    /* This burst, by (2), or the last one until there is another: */
+    int64_t burst_begun_us;              /* 0: it has ended. */
+    uint64_t burst_kinds;                /* Which kinds have ended in it, as bits … */
+    uint32_t burst_ended[REQUEST_KINDS]; /* … and how many of each. */
 };
 
 /* A request has come; returns when. */
@@ -40,7 +40,7 @@ int64_t request_stats_begin(struct request_stats *stats, struct clock *clock);
 int64_t request_stats_end(struct request_stats *stats, unsigned kind, int64_t begun_us,
                           bool is_refused, struct clock *clock);
 
-/* The burst has ended. Returns how long it took. */
+/* The burst has ended. Returns how long it took; 0: there was none. */
 int64_t request_stats_end_burst(struct request_stats *stats, struct clock *clock);
 
 #endif

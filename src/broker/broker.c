@@ -279,6 +279,7 @@ static void complete_api(struct broker *broker)
         .broker_config = config_rows_config(broker->rows),
     };
     api_set_options(broker->api, &options);
+    api_set_slow_limit(broker->api, config->log_slow_request_ms);
 }
 
 static void signal_came(struct signals *signals, int number)
@@ -287,6 +288,7 @@ static void signal_came(struct signals *signals, int number)
     if (number == SIGHUP) {
         sd_notify_reloading();
         reload_now(&broker->reload);
+        api_set_slow_limit(broker->api, reload_in_effect(&broker->reload)->log_slow_request_ms);
         if (broker->is_ready) sd_notify_ready();
         return;
     }

@@ -81,6 +81,7 @@ struct config {
     char *admin_listener;       /* NULL: none. */
     int32_t metrics_series_max; /* Topics, and logs, with series of their own. */
     char *log_level, *log_format;
+    int64_t log_slow_request_ms;
     char *log_file; /* NULL: stderr. */
 
     /* What the operator said for all listeners, as text: pairs of a setting's name and value. */

@@ -464,6 +464,9 @@
         "Lines of plain text, or a JSON object each.") \
     SERVED("sluice.log.level", STRING, "info", "error|warn|info|debug", log_level, \
         "The least important lines that are written.") \
+    SERVED("sluice.log.slow.request.ms", LONG, "1000", "-1..", log_slow_request_ms, \
+        "A request that takes so long or longer gets a line, ten a second at most; what a fetch waits " \
+        "for records does not count. -1: none does.") \
     SERVED("sluice.metrics.series.max", INT, "1000", "0..100000", metrics_series_max, \
         "So many topics, and so many partitions' logs, have metrics of their own.") \
     SERVED("sluice.sendfile.min.bytes", INT, "65536", "1..", sendfile_from_bytes, \

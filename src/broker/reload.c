@@ -14,6 +14,7 @@ static const char *const changeable[] = {
     "sluice.log.file",
     "sluice.log.format",
     "sluice.log.level",
+    "sluice.log.slow.request.ms",
 };
 
 bool reload_changes(const char *name)
@@ -74,7 +75,7 @@ void reload_close(struct reload *reload)
     reload->has_latest = false;
 }
 
-static const struct config *in_effect(const struct reload *reload)
+const struct config *reload_in_effect(const struct reload *reload)
 {
     return reload->has_latest ? &reload->latest : reload->first;
 }
@@ -84,12 +85,12 @@ void reload_now(struct reload *reload)
     struct config fresh = { 0 };
     char why[512] = "";
     if (config_read_again(reload->first, &fresh, why, sizeof why) != 0) {
-        trace_output_apply(in_effect(reload));
+        trace_output_apply(reload_in_effect(reload));
         trace(TRACE_ERROR, "config", "SIGHUP: the settings stay as they are: %s", why);
         return;
     }
     struct names changed = { .length = 0 }, refused = { .length = 0 };
-    compare(in_effect(reload), &fresh, true, &changed);
+    compare(reload_in_effect(reload), &fresh, true, &changed);
     compare(reload->first, &fresh, false, &refused);
     reload_close(reload);
     reload->latest = fresh;

@@ -19,6 +19,10 @@ void reload_close(struct reload *reload);
 /* Is it a setting that SIGHUP changes? */
 bool reload_changes(const char *name);
 
+/* What was read last and is right: of the settings that SIGHUP changes, what holds now. Valid until the next
+ * reload_now(). */
+const struct config *reload_in_effect(const struct reload *reload);
+
 /* Reads again, and puts what can change into effect. If anything is wrong, nothing changes but that the log
  * file is opened anew. Waits for the file to be read. */
 void reload_now(struct reload *reload);

@@ -2,6 +2,7 @@
 #include "call.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "call_box.h"
 #include "connection.h"
@@ -93,18 +94,26 @@ void call_end_silently(struct call *call)
     call_end(call, CALL_SILENT);
 }
 
+const char *call_describe(const struct call *call, char text[CALL_DESCRIPTION_BYTES])
+{
+    const struct call_box *box = call_box_of((struct call *)call);
+    const struct connection *home = box->home;
+    char client[64];
+    /* A client id that was decoded from a frame goes with it. */
+    bool has_frame = box->is_kept || (call->loop->bursting && box->burst == call->loop->burst);
+    trace_escape(client, sizeof client, has_frame ? call->client_id : STR_NULL);
+    snprintf(text, CALL_DESCRIPTION_BYTES, "conn=%llu peer=%s:%u api=%d v%d corr=%d client=%s",
+             (unsigned long long)home->id, home->peer, home->peer_port, call->api_key,
+             call->api_version, call->correlation_id, client);
+    return text;
+}
+
 void call_refuse(struct call *call, const char *why)
 {
-    struct call_box *box = call_box_of(call);
     struct connection *connection = call->connection;
     if (connection != NULL && !connection->is_ending) {
-        char client[64];
-        /* A client id that was decoded from a frame goes with it. */
-        bool has_frame = box->is_kept || (call->loop->bursting && box->burst == call->loop->burst);
-        trace_escape(client, sizeof client, has_frame ? call->client_id : STR_NULL);
-        trace(TRACE_WARN, "net", "conn=%llu peer=%s:%u api=%d v%d corr=%d client=%s: closed: %s",
-              (unsigned long long)connection->id, connection->peer, connection->peer_port,
-              call->api_key, call->api_version, call->correlation_id, client, why);
+        char about[CALL_DESCRIPTION_BYTES];
+        trace(TRACE_WARN, "net", "%s: closed: %s", call_describe(call, about), why);
     }
     if (connection != NULL) connection->is_ending = true;
     call_end(call, CALL_REFUSED);

@@ -69,6 +69,11 @@ void call_end_silently(struct call *call);
  * says `why`. */
 void call_refuse(struct call *call, const char *why);
 
+/* Writes who asked what, for a line about it: `conn=7 peer=10.0.0.9:51334 api=0 v9 corr=4 client=app`. Nothing
+ * of the client is in it that is not escaped. Returns `text`. */
+#define CALL_DESCRIPTION_BYTES 256
+const char *call_describe(const struct call *call, char text[CALL_DESCRIPTION_BYTES]);
+
 /* Which listener the client came in on (index into the server's listeners). */
 unsigned call_listener(const struct call *call);
 

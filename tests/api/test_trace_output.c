@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api_calls.h"
 
@@ -64,4 +65,31 @@ TEST(a_log_file_that_cannot_be_opened_is_a_reason_not_to_start)
     test_broker_prepare(&broker,
                         (const char *const[]){ "sluice.log.file=/nowhere/broker.log", NULL });
     assert_int_equal(test_broker_ends_by_itself(&broker), 1);
+}
+
+/* Setting: sluice.log.slow.request.ms */
+TEST(a_request_as_slow_as_was_said_gets_a_line)
+{
+    struct test_broker broker;
+    char file[300], path[256];
+    snprintf(path, sizeof path, "%s/broker.log", test_folder());
+    snprintf(file, sizeof file, "sluice.log.file=%s", path);
+    test_broker_open(&broker, (const char *const[]){ file, "sluice.log.format=json",
+                                                     "sluice.log.slow.request.ms=0", NULL });
+    struct test_client *client = client_open(broker.port);
+    topic_new(client, 1);
+    await_line(path, "slow: requests that came together: Metadata 1: ");
+    await_line(path, "api=19 v7 corr="); /* The quorum is asked, so this one ends later. */
+    client_close(client);
+    test_broker_stop(&broker);
+    unlink(path);
+
+    test_broker_open(&broker, (const char *const[]){ file, "sluice.log.format=json",
+                                                     "sluice.log.slow.request.ms=-1", NULL });
+    client = client_open(broker.port);
+    topic_new(client, 1);
+    client_close(client);
+    test_broker_stop(&broker);
+    assert_int_equal(count_lines(path, "stopping: signal 15"), 1);
+    assert_int_equal(count_lines(path, "slow: "), 0);
 }
