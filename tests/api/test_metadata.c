@@ -100,6 +100,14 @@ TEST(in_version_0_an_empty_list_means_all_topics)
     client_close(client);
 }
 
+/* The quorum creates in the order in which it was asked: what comes behind is there, so is `name`, if it was
+ * asked for. */
+static void assert_was_not_created(struct test_client *client, struct str name)
+{
+    topic_new(client, 1);
+    assert_int_equal(metadata_of(client, METADATA_NEWEST, name, NULL, false).error_code, 3);
+}
+
 TEST(an_unknown_topic_is_not_created_unless_the_request_allows_it)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -113,6 +121,7 @@ TEST(an_unknown_topic_is_not_created_unless_the_request_allows_it)
             assert_true(uuid_is_zero(&answer.topic_id));
         }
     }
+    assert_was_not_created(client, name);
     client_close(client);
 }
 
@@ -160,6 +169,7 @@ TEST(with_auto_creation_off_an_unknown_topic_stays_unknown)
     for (int round = 0; round < 3; round++)
         assert_int_equal(
             metadata_of(client, METADATA_NEWEST, STR_LITERAL("nobody"), NULL, true).error_code, 3);
+    assert_was_not_created(client, STR_LITERAL("nobody"));
     client_close(client);
     test_broker_stop(&broker);
 }
