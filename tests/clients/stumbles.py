@@ -364,6 +364,10 @@ def creation_is_refused_with_the_reason(world):
             got = create(topic, validate_only=dry)
             world.check.that("%s: refused with the reason%s" % (what, " in a dry run" if dry else ""),
                              got == code, got)
+    got = create(NewTopic(name, 1, 1), validate_only=True)
+    write(world.producer(), there, [(None, b"behind it")])
+    world.check.that("a dry run of what can be creates nothing", got is None and
+                     name not in world.admin.list_topics(timeout=WAIT_S).topics, got)
     usual = {"min.insync.replicas": "1", "flush.messages": "1000", "flush.ms": "1000"}
     got = create(NewTopic(name, 1, 1, config=usual))
     world.check.that("settings that tools send are taken", got is None, got)
