@@ -98,9 +98,11 @@ TEST(a_cleaner_that_sleeps_hears_that_it_should_not)
     struct test_client *client = client_open(broker.port);
     struct topic topic = compacted(client, NULL, NULL);
     put(client, topic, 3, 5, 100);
+    int64_t begin = test_now_ms();
     assert_int_equal(
         config_change(client, BROKER, ALL_BROKERS, "log.cleaner.backoff.ms", SET, "10"), 0);
     AWAIT(was_compacted(&broker, topic));
+    assert_true(test_now_ms() - begin < SOON_MS);
     close_both(&broker, client);
 }
 
