@@ -202,6 +202,12 @@ void test_broker_open(struct test_broker *broker, const char *const *settings)
     test_broker_start(broker);
 }
 
+void test_broker_open_with(struct test_broker *broker, const char *setting)
+{
+    const char *settings[] = { setting, NULL };
+    test_broker_open(broker, settings);
+}
+
 void test_broker_ask_to_stop(struct test_broker *broker)
 {
     assert_true(broker->pid > 0);

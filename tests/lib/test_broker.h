@@ -30,6 +30,9 @@ int64_t test_now_ms(void);
  * NULL for none. */
 void test_broker_open(struct test_broker *broker, const char *const *settings);
 
+/* The same with one setting; it must last as long as the broker. */
+void test_broker_open_with(struct test_broker *broker, const char *setting);
+
 /* The same, but does not start it: "data" is not there yet. */
 void test_broker_prepare(struct test_broker *broker, const char *const *settings);
 
