@@ -16,6 +16,9 @@ static const struct command *const commands[] = {
     &config_set_command,
     &config_unset_command,
     &cluster_command,
+    &bench_produce_command,
+    &bench_consume_command,
+    &bench_latency_command,
     &log_dump_command,
     &log_verify_command,
 };

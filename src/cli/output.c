@@ -291,7 +291,8 @@ int json_print(json_t *value, bool indented, FILE *out)
 {
     if (value == NULL) return ERR_NO_MEMORY;
     /* A terminal gets no byte of a record that could steer it: everything but ASCII is \uXXXX. */
-    size_t flags = JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9) | (indented ? JSON_INDENT(2) : JSON_COMPACT);
+    size_t flags = JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9) |
+                   (indented ? JSON_INDENT(2) : JSON_COMPACT);
     int err = json_dumpf(value, out, flags) == 0 && fputc('\n', out) != EOF ? 0 : ERR_IO;
     json_decref(value);
     return err;
