@@ -52,6 +52,14 @@ static inline bool str_equal(struct str a, struct str b)
     return a.length == b.length && (a.length <= 0 || memcmp(a.data, b.data, (size_t)a.length) == 0);
 }
 
+/* As memcmp() has it; a text before those that it begins. */
+static inline int str_compare(struct str a, struct str b)
+{
+    int32_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter <= 0 ? 0 : memcmp(a.data, b.data, (size_t)shorter);
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
 static inline bool str_equals_text(struct str a, const char *text)
 {
     return str_equal(a, str_from(text));

@@ -22,7 +22,7 @@
 /* ---- the command line ---- */
 
 struct arguments {
-    bool dev, adopt, check, help, version, print;
+    bool dev, adopt, check, help, version, print, print_man;
     const char *file;
 };
 
@@ -42,6 +42,8 @@ static void read_option(struct arguments *arguments, const char *option,
         arguments->version = true;
     else if (strcmp(option, "--print-configuration") == 0)
         arguments->print = true;
+    else if (strcmp(option, "--print-man") == 0)
+        arguments->print_man = true;
     else
         config_problem(report, "there is no option %s; --help tells which there are",
                        trace_escape(shown, sizeof shown, str_from(option)));
@@ -431,6 +433,8 @@ static bool print_what_is_asked(const struct arguments *arguments)
         config_print_version(stdout);
     else if (arguments->print)
         config_print_table(stdout);
+    else if (arguments->print_man)
+        config_print_man(stdout);
     else
         return false;
     return true;

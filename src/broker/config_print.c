@@ -4,35 +4,90 @@
 #include <string.h>
 
 #include "config_rows.h"
+#include "roff.h"
 #include "setting.h"
 #include "topic_settings.h"
 
+/* Lines are broken here as help shows them. */
+static const struct {
+    const char *name, *value, *text;
+} options[] = {
+    { "--dev", "",
+      "for development: listens on localhost:9092 only, keeps its data in\n"
+      "./sluice-data; settings that are given go before this" },
+    { "--adopt", "",
+      "take over the partitions that lie in log.dirs and are not known here:\n"
+      "a stopped Kafka's, for example; without it they are left alone" },
+    { "--set", "NAME=VALUE", "one setting; may be given again" },
+    { "--check-config", "",
+      "tell everything that is wrong with the settings, and end: exit status 0\n"
+      "if nothing is, 1 if something is, 2 if the command line is" },
+    { "--print-configuration", "", "print all settings as Markdown, and end" },
+    { "--print-man", "", "print the manual page, and end" },
+    { "--version", "", "print the version, and end" },
+    { "--help", "", "print this, and end" },
+};
+
+#define OPTION_COUNT (sizeof options / sizeof *options)
+
+static const char purpose[] = "A message broker that speaks Kafka's protocol. FILE is a "
+                              "server.properties with Kafka's names\n"
+                              "of settings.\n";
+static const char sources[] =
+    "A setting is taken from --set, or from the environment (log.retention.ms is\n"
+    "SLUICE_LOG_RETENTION_MS there), or from FILE, in this order.\n";
+static const char examples[] =
+    "  sluiced --dev\n"
+    "  sluiced /etc/sluice/server.properties --set log.dirs=/srv/a,/srv/b\n";
+
 void config_print_help(FILE *out)
 {
-    fputs(
-        "Usage: sluiced [OPTION…] [FILE]\n\n"
-        "A message broker that speaks Kafka's protocol. FILE is a server.properties with Kafka's "
-        "names\n"
-        "of settings.\n\n"
-        "  --dev                  for development: listens on localhost:9092 only, keeps its "
-        "data in\n"
-        "                         ./sluice-data; settings that are given go before this\n"
-        "  --adopt                take over the partitions that lie in log.dirs and are not known "
-        "here:\n"
-        "                         a stopped Kafka's, for example; without it they are left alone\n"
-        "  --set NAME=VALUE       one setting; may be given again\n"
-        "  --check-config         tell everything that is wrong with the settings, and end: exit "
-        "status 0\n"
-        "                         if nothing is, 1 if something is, 2 if the command line is\n"
-        "  --print-configuration  print all settings as Markdown, and end\n"
-        "  --version              print the version, and end\n"
-        "  --help                 print this, and end\n\n"
-        "A setting is taken from --set, or from the environment (log.retention.ms is\n"
-        "SLUICE_LOG_RETENTION_MS there), or from FILE, in this order.\n\n"
-        "Examples:\n"
-        "  sluiced --dev\n"
-        "  sluiced /etc/sluice/server.properties --set log.dirs=/srv/a,/srv/b\n",
-        out);
+    fprintf(out, "Usage: sluiced [OPTION…] [FILE]\n\n%s\n", purpose);
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        char head[40];
+        snprintf(head, sizeof head, "%s%s%s", options[i].name, options[i].value[0] ? " " : "",
+                 options[i].value);
+        const char *line = options[i].text, *end = strchr(line, '\n');
+        int length = (int)(end == NULL ? strlen(line) : (size_t)(end - line));
+        fprintf(out, "  %-21s  %.*s\n", head, length, line);
+        if (end != NULL) fprintf(out, "%25s%s\n", "", end + 1); /* no text has more than two */
+    }
+    fprintf(out, "\n%s\nExamples:\n%s", sources, examples);
+}
+
+/* What the settings mean has a document of its own; the page lists those that are served. */
+void config_print_man(FILE *out)
+{
+    const struct setting *setting;
+    roff_head(out, "SLUICED", "8", PACKAGE_VERSION);
+    roff_section(out, ".SH", "NAME");
+    fputs("sluiced \\- a message broker that speaks Kafka\\(aqs protocol\n", out);
+    roff_section(out, ".SH", "SYNOPSIS");
+    fputs("\\fBsluiced\\fR [\\fIOPTION\\fR ...] [\\fIFILE\\fR]\n", out);
+    roff_section(out, ".SH", "DESCRIPTION");
+    roff_text(out, purpose);
+    fputs(".PP\n", out);
+    roff_text(out, sources);
+    roff_section(out, ".SH", "OPTIONS");
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        roff_entry(out, options[i].name, options[i].value, options[i].text);
+    roff_section(out, ".SH", "SETTINGS");
+    for (unsigned i = 0; (setting = setting_at(i)) != NULL; i++)
+        if (setting->kind == SETTING_SERVED || setting->kind == SETTING_TOGETHER)
+            roff_entry(out, setting->name,
+                       setting->default_value == NULL ? "" : setting->default_value, setting->text);
+    roff_section(out, ".SH", "SIGNALS");
+    roff_entry(out, "SIGTERM, SIGINT", "", "answers what can be answered, syncs, and ends");
+    roff_entry(out, "SIGHUP", "", "reads the settings again, and opens the log file anew");
+    roff_section(out, ".SH", "EXIT STATUS");
+    roff_entry(out, "0", "", "it was asked to stop");
+    roff_entry(out, "1", "", "it could not start, or had to stop; the last line says why");
+    roff_entry(out, "2", "", "the settings or the command line are wrong; one sentence says how");
+    roff_entry(out, "3", "", "the disk that holds the metadata failed");
+    roff_section(out, ".SH", "EXAMPLES");
+    roff_lines(out, examples);
+    roff_section(out, ".SH", "SEE ALSO");
+    fputs("\\fBsluice\\fR(1)\n", out);
 }
 
 void config_print_version(FILE *out)

@@ -12,4 +12,7 @@ void config_print_version(FILE *out);
 /* docs/configuration.md */
 void config_print_table(FILE *out);
 
+/* The manual page sluiced(8). */
+void config_print_man(FILE *out);
+
 #endif

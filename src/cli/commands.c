@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
     &bench_latency_command,
     &log_dump_command,
     &log_verify_command,
+    &completion_command,
 };
 /* clang-format on */
 

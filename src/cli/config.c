@@ -95,13 +95,8 @@ struct get_settings {
 
 static int compare_configs(const void *a, const void *b)
 {
-    const struct describe_configs_response_config *left = a, *right = b;
-    int32_t shorter = left->name.length < right->name.length ? left->name.length
-                                                             : right->name.length;
-    int order = shorter <= 0 ? 0 : memcmp(left->name.data, right->name.data, (size_t)shorter);
-    return order != 0 ? order
-                      : (left->name.length > right->name.length) -
-                            (left->name.length < right->name.length);
+    return str_compare(((const struct describe_configs_response_config *)a)->name,
+                       ((const struct describe_configs_response_config *)b)->name);
 }
 
 static bool is_shown(const struct get_settings *settings, const struct owner *owner,

@@ -7,7 +7,9 @@
 
 #include "alloc.h"
 #include "commands.h"
+#include "complete.h"
 #include "help.h"
+#include "man.h"
 #include "output.h"
 
 static enum status run_command(const struct command *command, int argc, char **argv)
@@ -67,6 +69,14 @@ int main(int argc, char **argv)
     if (argc < 2) {
         help_overview(stderr);
         return STATUS_USAGE;
+    }
+    if (strcmp(argv[1], COMPLETE_WORD) == 0) {
+        complete_words(argc - 2, argv + 2, stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(argv[1], "--print-man") == 0) {
+        man_print(stdout);
+        return output_finish() == 0 ? STATUS_OK : STATUS_FAILED;
     }
     /* "sluice help produce" is "sluice produce --help". */
     char help[] = "--help";

@@ -191,9 +191,8 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-static void apply_defaults(void *settings)
+void options_common_defaults(struct common_settings *common)
 {
-    struct common_settings *common = settings;
     const char *from_environment = getenv("SLUICE_BOOTSTRAP");
     if (common->bootstrap_server == NULL && from_environment != NULL && from_environment[0] != '\0')
         common->bootstrap_server = from_environment;
@@ -230,7 +229,7 @@ enum parse_result options_parse(const struct command *command, int argc, char **
         return problem_is(problem, "%s is missing", command->operands);
     if (operands->count > command->most_operands)
         return problem_is(problem, "'%s' is one too many", operands->items[command->most_operands]);
-    apply_defaults(settings);
+    options_common_defaults(settings);
     return PARSE_OK;
 }
 

@@ -64,6 +64,7 @@ struct command {
     const char *name; /* "topic create" */
     const char
         *operands; /* "TOPIC"; "" if there are none. The shell completes TOPIC, FILE and FOLDER. */
+    bool operands_are_words; /* `operands` are words to choose from, separated by |. */
     unsigned least_operands, most_operands;
     const char *summary; /* One line. */
     const char *about;   /* More, in lines; NULL if the summary says it all. */
@@ -91,6 +92,9 @@ enum parse_result options_parse(const struct command *command, int argc, char **
                                 void *settings, struct operands *operands,
                                 char problem[PROBLEM_SIZE]);
 void options_close(const struct command *command, void *settings, struct operands *operands);
+
+/* Fills in what was not said: from the environment, or else the default. */
+void options_common_defaults(struct common_settings *common);
 
 /* The rows that `command` has, its own before the common ones; NULL behind the last. */
 const struct option_row *options_row(const struct command *command, unsigned i);

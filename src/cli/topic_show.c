@@ -20,11 +20,8 @@
 
 static int compare_topics(const void *a, const void *b)
 {
-    struct str left = ((const struct metadata_response_topic *)a)->name;
-    struct str right = ((const struct metadata_response_topic *)b)->name;
-    int32_t shorter = left.length < right.length ? left.length : right.length;
-    int order = shorter <= 0 ? 0 : memcmp(left.data, right.data, (size_t)shorter);
-    return order != 0 ? order : (left.length > right.length) - (left.length < right.length);
+    return str_compare(((const struct metadata_response_topic *)a)->name,
+                       ((const struct metadata_response_topic *)b)->name);
 }
 
 static int compare_partitions(const void *a, const void *b)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "complete.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "metadata.h"
+#include "output.h"
+#include "talk.h"
+
+/* Nobody waits longer at a prompt. */
+#define TIMEOUT_S 2
+
+static void print_candidate(FILE *out, const char *begun, const char *word, size_t length,
+                            const char *meaning)
+{
+    size_t begun_length = strlen(begun);
+    if (begun_length > length || memcmp(word, begun, begun_length) != 0) return;
+    int meaning_length = meaning == NULL ? 0 : (int)strcspn(meaning, "\n");
+    if (meaning_length > 0)
+        fprintf(out, "%.*s\t%.*s\n", (int)length, word, meaning_length, meaning);
+    else
+        fprintf(out, "%.*s\n", (int)length, word);
+}
+
+/* ---- commands ---------------------------------------------------------------------------------- */
+
+/* Where word `n` of a command's name begins; NULL if it has not as many, or the words before it are others. */
+static const char *word_behind(const char *name, int n, char **words)
+{
+    for (int i = 0; i < n; i++) {
+        size_t length = strcspn(name, " ");
+        if (strlen(words[i]) != length || memcmp(words[i], name, length) != 0) return NULL;
+        name += length;
+        if (*name == '\0') return NULL;
+        name++;
+    }
+    return name;
+}
+
+static void complete_command(int count, char **words, FILE *out)
+{
+    const char *begun = words[count - 1], *last = "";
+    const struct command *command;
+    for (unsigned i = 0; (command = commands_at(i)) != NULL; i++) {
+        const char *word = word_behind(command->name, count - 1, words);
+        if (word == NULL) continue;
+        size_t length = strcspn(word, " ");
+        bool is_group = word[length] == ' ';
+        /* The commands of a group stand together. */
+        if (strlen(last) >= length && strncmp(last, word, length) == 0 && is_group) continue;
+        last = word;
+        print_candidate(out, begun, word, length, is_group ? NULL : command->summary);
+    }
+    if (count > 1) return;
+    print_candidate(out, begun, "help", 4, "what a command does");
+    print_candidate(out, begun, "--help", 6, "print all commands");
+    print_candidate(out, begun, "--version", 9, "print the version");
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_compare(((const struct metadata_response_topic *)a)->name,
+                       ((const struct metadata_response_topic *)b)->name);
+}
+
+static void complete_topic(const char *begun, const char *bootstrap, FILE *out)
+{
+    struct common_settings common = { .bootstrap_server = bootstrap };
+    struct talk talk;
+    struct metadata_request request;
+    struct metadata_response response;
+    options_common_defaults(&common);
+    common.timeout_s = TIMEOUT_S;
+    message_defaults(&metadata_request_shape, &request);
+    request.allow_auto_topic_creation = false;
+    request.topics.count = -1; /* all */
+    int err = talk_open(&talk, &common);
+    if (err == 0) err = talk_ask(&talk, &admin_metadata, &request, &response);
+    if (err == 0 && response.topics.count > 1)
+        qsort(response.topics.items, (size_t)response.topics.count, sizeof response.topics.items[0],
+              compare_names);
+    for (int32_t i = 0; err == 0 && i < response.topics.count; i++) {
+        struct str name = response.topics.items[i].name;
+        if (name.length > 0) print_candidate(out, begun, name.data, (size_t)name.length, NULL);
+    }
+    talk_close(&talk, 0); /* a prompt is no place for complaints */
+}
+
+static bool has_word(const char *placeholder, const char *word)
+{
+    return placeholder != NULL && strstr(placeholder, word) != NULL;
+}
+
+/* What help calls a value says what it may be. */
+static void complete_value(const char *begun, const char *placeholder, bool is_choice,
+                           const char *bootstrap, FILE *out)
+{
+    if (is_choice) {
+        for (const char *at = placeholder; *at != '\0';) {
+            size_t length = strcspn(at, "|");
+            print_candidate(out, begun, at, length, NULL);
+            at += length + (at[length] == '|');
+        }
+    } else if (has_word(placeholder, "TOPIC")) {
+        complete_topic(begun, bootstrap, out);
+    } else if (has_word(placeholder, "FILE") || has_word(placeholder, "FOLDER")) {
+        fputs(COMPLETE_FILES "\n", out);
+    }
+}
+
+/* ---- behind a command -------------------------------------------------------------------------- */
+
+static const struct option_row *row_of(const struct command *command, const char *word)
+{
+    const struct option_row *row;
+    if (word[0] != '-' || word[1] == '\0') return NULL;
+    for (unsigned i = 0; (row = options_row(command, i)) != NULL; i++) {
+        if (word[1] == '-' && strcmp(row->name, word + 2) == 0) return row;
+        if (row->letter != 0 && word[1] == row->letter && word[2] == '\0') return row;
+    }
+    return NULL;
+}
+
+/* The words before the one that is completed. */
+struct behind {
+    const struct option_row *open; /* An option whose value is next; NULL: none is. */
+    const char *bootstrap;         /* NULL: not named. */
+    bool only_operands;            /* "--" was among them. */
+};
+
+static struct behind read_behind(const struct command *command, int count, char **words)
+{
+    struct behind behind = { NULL, NULL, false };
+    for (int i = 0; i < count; i++) {
+        if (behind.open != NULL) {
+            if (strcmp(behind.open->name, "bootstrap-server") == 0) behind.bootstrap = words[i];
+            behind.open = NULL;
+        } else if (strcmp(words[i], "--") == 0) {
+            behind.only_operands = true;
+        } else if (!behind.only_operands) {
+            const char *joined = "--bootstrap-server=";
+            const struct option_row *row = row_of(command, words[i]);
+            if (row != NULL && row->kind != OPTION_FLAG) behind.open = row;
+            if (strncmp(words[i], joined, strlen(joined)) == 0)
+                behind.bootstrap = words[i] + strlen(joined);
+        }
+    }
+    return behind;
+}
+
+static void complete_option(const struct command *command, const char *begun, FILE *out)
+{
+    const struct option_row *row;
+    char name[64];
+    for (unsigned i = 0; (row = options_row(command, i)) != NULL; i++) {
+        int length = snprintf(name, sizeof name, "--%s", row->name);
+        print_candidate(out, begun, name, (size_t)length, row->help);
+    }
+    print_candidate(out, begun, "--help", 6, "print its options, with an example");
+}
+
+void complete_words(int count, char **words, FILE *out)
+{
+    int name_words = 0;
+    if (count == 0) return;
+    const struct command *command = commands_find(count - 1, words, &name_words);
+    if (command == NULL) {
+        complete_command(count, words, out);
+        return;
+    }
+    const char *begun = words[count - 1];
+    struct behind behind = read_behind(command, count - 1 - name_words, words + name_words);
+    if (behind.open != NULL)
+        complete_value(begun, behind.open->value, behind.open->kind == OPTION_CHOICE,
+                       behind.bootstrap, out);
+    else if (begun[0] == '-' && !behind.only_operands)
+        complete_option(command, begun, out);
+    else
+        complete_value(begun, command->operands, command->operands_are_words, behind.bootstrap,
+                       out);
+}
