@@ -189,9 +189,12 @@ def check_failed_folder(checks, options):
         disk.close()
 
 
-def check_failed_only_folder(checks, options):
+def check_failed_only_folder(checks, options, metadata_is_elsewhere):
+    """The only disk for partitions dies; the metadata is on it, or on one that is well."""
     disk = loop_mount.LoopMount(256)
     broker = checks.broker = Broker(options.sluiced, data=os.path.join(disk.path, "data"))
+    if metadata_is_elsewhere:
+        broker.settings.append("metadata.log.dir=" + os.path.join(broker.folder, "metadata"))
     broker.start()
     create(broker, "a")
     load = Load(broker, "a")
@@ -200,7 +203,7 @@ def check_failed_only_folder(checks, options):
     disk.cut_power()
     load.send(1)
     load.until(lambda: not broker.is_running(), "the broker to end")
-    checks.that("a broker whose only disk fails ends, with exit code 3",
+    checks.that("a broker whose only disk for partitions fails ends, with exit code 3",
                 broker.process.returncode == 3, broker.process.returncode)
     checks.that("and acknowledges nothing more", len(load.acknowledged) == 20)
     disk.unmount()
@@ -221,7 +224,8 @@ def main():
     check_full_disk(checks, options)
     if not options.short:
         check_failed_folder(checks, options)
-        check_failed_only_folder(checks, options)
+        check_failed_only_folder(checks, options, False)
+        check_failed_only_folder(checks, options, True)
 
 
 if __name__ == "__main__":
