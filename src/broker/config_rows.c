@@ -177,7 +177,7 @@ static int check(const struct broker_config *config, const struct broker_config_
     memcpy(text, value.data, (size_t)value.length);
     text[value.length] = '\0';
     int err = setting_check(setting, text, &number, why, why_size);
-    if (err == 0) err = setting_rules_check(setting, text, why, why_size);
+    if (err == 0) err = setting_rules_check_change(setting, text, why, why_size);
     if (err == 0 && setting->kind == SETTING_TOPIC_DEFAULT)
         err = topic_settings_check(str_from(setting->topic_setting), value, why, why_size);
     if (err == ERR_NO_MEMORY) snprintf(why, why_size, "%s", error_text(err));

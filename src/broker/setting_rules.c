@@ -75,3 +75,14 @@ int setting_rules_check(const struct setting *setting, const char *value, char *
     }
     return 0;
 }
+
+int setting_rules_check_change(const struct setting *setting, const char *value, char *why,
+                               size_t why_size)
+{
+    /* As Kafka: who wants none says so at the start, with log.cleaner.enable. */
+    if (strcmp(setting->name, "log.cleaner.threads") == 0 && strtoll(value, NULL, 10) < 1) {
+        snprintf(why, why_size, "%s must be at least 1 while the broker runs", setting->name);
+        return ERR_USAGE;
+    }
+    return setting_rules_check(setting, value, why, why_size);
+}

@@ -99,6 +99,8 @@ TEST(there_are_as_many_threads_as_the_operator_says)
     AWAIT(broker_threads(&broker, "disk-") == 5);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "1025"),
                      42);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "0"),
+                     42);
     client_close(client);
     test_broker_stop(&broker);
     broker.settings[0] = "log.cleaner.enable=false";
