@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "base64.h"
 #include "error.h"
 
 /* ---- bytes for a terminal ---------------------------------------------------------------------- */
@@ -252,20 +253,6 @@ int table_print(const struct table *table, FILE *out)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void base64(struct buffer *out, const uint8_t *data, size_t length)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t bits = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
-                        (left > 2 ? data[i + 2] : 0u);
-        char group[4] = { digits[bits >> 18], digits[bits >> 12 & 63],
-                          left > 1 ? digits[bits >> 6 & 63] : '=',
-                          left > 2 ? digits[bits & 63] : '=' };
-        buffer_put(out, group, sizeof group);
-    }
-}
-
 int json_set_bytes(json_t *object, const char *name, const void *data, int32_t length)
 {
     if (length < 0) return json_object_set_new(object, name, json_null()) == 0 ? 0 : ERR_NO_MEMORY;
@@ -275,7 +262,7 @@ int json_set_bytes(json_t *object, const char *name, const void *data, int32_t l
     /* Not UTF-8 (or out of memory, which then shows below). */
     struct buffer encoded;
     buffer_init(&encoded);
-    base64(&encoded, data, (size_t)length);
+    base64_encode(&encoded, data, (size_t)length);
     char *long_name = mem_printf("%s_base64", name);
     int err = encoded.failed || long_name == NULL ? ERR_NO_MEMORY : 0;
     if (err == 0) {

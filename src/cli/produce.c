@@ -19,6 +19,22 @@
 
 /* ---- input ------------------------------------------------------------------------------------- */
 
+/* Returns 0, or ERR_MALFORMED after complaining. */
+static int send_json(struct production *production, struct str line, int64_t number,
+                     const char *path)
+{
+    char problem[PROBLEM_SIZE];
+    struct record_json record;
+    snprintf(problem, sizeof problem, "%s", error_text(ERR_NO_MEMORY));
+    int err = record_json_parse(&record, line, problem);
+    if (err == 0)
+        production_send_json(production, &record);
+    else
+        output_complain("line %" PRId64 " of %s is not sent: %s", number, path, problem);
+    record_json_close(&record);
+    return err;
+}
+
 /* Reads and sends until the end or the first failure. Returns 0, or an error of reading. */
 static int send_lines(struct production *production, int fd, const char *path)
 {
@@ -31,7 +47,12 @@ static int send_lines(struct production *production, int fd, const char *path)
         err = lines_next(&lines, 100, &line);
         if (err == 0) {
             number++;
-            production_send_line(production, line);
+            if (production->settings->from_json) {
+                err = send_json(production, line, number, path);
+                if (err != 0) break;
+            } else {
+                production_send_line(production, line);
+            }
         } else if (err != ERR_NEEDS_IO) {
             break;
         }
@@ -105,6 +126,11 @@ static enum status check_settings(const struct produce_settings *settings)
 {
     if (settings->is_idempotent && strcmp(settings->acks, "all") != 0) {
         output_complain("--idempotence needs --acks all");
+        return STATUS_USAGE;
+    }
+    if (settings->from_json &&
+        (settings->whole || settings->key_separator != NULL || settings->null_text != NULL)) {
+        output_complain("--from-json goes without --whole, --key-separator and --null");
         return STATUS_USAGE;
     }
     if (settings->whole && settings->key_separator != NULL) {
@@ -219,6 +245,8 @@ static const struct option_row produce_options[] = {
       "FILE", "read from there instead of standard input; may be repeated" },
     { "whole", 'w', OPTION_FLAG, offsetof(struct produce_settings, whole), 0, 0,
       NULL, "a file, or all of the input, is one record" },
+    { "from-json", 0, OPTION_FLAG, offsetof(struct produce_settings, from_json), 0, 0,
+      NULL, "lines are what sluice consume --json prints: keys, values,\nheaders and times are as they say" },
     { "key", 'k', OPTION_TEXT, offsetof(struct produce_settings, key), 0, 0,
       "TEXT", "the key of every record that has no other" },
     { "key-separator", 'K', OPTION_TEXT, offsetof(struct produce_settings, key_separator), 0, 0,
@@ -257,6 +285,7 @@ const struct command produce_command = {
              "was read is delivered. --json tells how many there were.\n",
     .example = "  echo hello | sluice produce greetings\n"
                "  sluice produce users --key-separator : --compression zstd --file users.txt\n"
+               "  sluice consume users --json | sluice produce copy --from-json\n"
                "  sluice produce pictures --whole --file cat.png --header type=image/png\n",
     .takes = TAKES_BROKER | TAKES_JSON,
     .options = produce_options,

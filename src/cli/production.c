@@ -81,17 +81,22 @@ static void await_turn(struct production *production)
     }
 }
 
-static rd_kafka_resp_err_t send_once(struct production *production, struct str key,
-                                     struct str value)
+struct record {
+    struct str key, value;
+    int64_t timestamp_ms; /* 0: now. */
+    const rd_kafka_headers_t *headers;
+};
+
+static rd_kafka_resp_err_t send_once(struct production *production, const struct record *record)
 {
-    rd_kafka_headers_t *headers = production->headers == NULL
-                                      ? NULL
-                                      : rd_kafka_headers_copy(production->headers);
+    struct str key = record->key, value = record->value;
+    rd_kafka_headers_t *headers = record->headers == NULL ? NULL
+                                                          : rd_kafka_headers_copy(record->headers);
     /* Text of no length points somewhere: what points nowhere is null. */
     rd_kafka_resp_err_t error = rd_kafka_producev(
         production->kafka, RD_KAFKA_V_RKT(production->topic),
         RD_KAFKA_V_PARTITION((int32_t)production->settings->partition),
-        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_TIMESTAMP(record->timestamp_ms),
         RD_KAFKA_V_KEY((void *)(uintptr_t)key.data, (size_t)(key.length < 0 ? 0 : key.length)),
         RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data,
                          (size_t)(value.length < 0 ? 0 : value.length)),
@@ -101,20 +106,18 @@ static rd_kafka_resp_err_t send_once(struct production *production, struct str k
     return error;
 }
 
-static void send_record(struct production *production, struct str key, struct str value)
+static void send_record(struct production *production, const struct record *record)
 {
     await_turn(production);
     if (production->has_failed || production->was_stopped) return;
-    const char *null_text = production->settings->null_text;
-    if (null_text != NULL && str_equals_text(value, null_text)) value = STR_NULL;
     rd_kafka_resp_err_t error;
     production->sent++;
-    while ((error = send_once(production, key, value)) == RD_KAFKA_RESP_ERR__QUEUE_FULL &&
+    while ((error = send_once(production, record)) == RD_KAFKA_RESP_ERR__QUEUE_FULL &&
            production_goes_on(production))
         rd_kafka_poll(production->kafka, 50);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        production->sent_bytes += (key.length > 0 ? key.length : 0) +
-                                  (value.length > 0 ? value.length : 0);
+        production->sent_bytes += (record->key.length > 0 ? record->key.length : 0) +
+                                  (record->value.length > 0 ? record->value.length : 0);
     } else if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL && production->was_stopped) {
         production->sent--;
     } else if (!production->has_failed) {
@@ -122,6 +125,13 @@ static void send_record(struct production *production, struct str key, struct st
         production->failed_line = production->sent;
         production->failure = error;
     }
+}
+
+static void send_text(struct production *production, struct str key, struct str value)
+{
+    const char *null_text = production->settings->null_text;
+    if (null_text != NULL && str_equals_text(value, null_text)) value = STR_NULL;
+    send_record(production, &(struct record){ key, value, 0, production->headers });
 }
 
 void production_send_line(struct production *production, struct str line)
@@ -136,12 +146,21 @@ void production_send_line(struct production *production, struct str line)
             value.length = line.length - key.length - (int32_t)production->separator_length;
         }
     }
-    send_record(production, key, value);
+    send_text(production, key, value);
 }
 
 void production_send_value(struct production *production, struct str value)
 {
-    send_record(production, str_from(production->settings->key), value);
+    send_text(production, str_from(production->settings->key), value);
+}
+
+void production_send_json(struct production *production, const struct record_json *record)
+{
+    struct str key = record->key;
+    if (str_is_null(key)) key = str_from(production->settings->key);
+    send_record(production, &(struct record){ key, record->value, record->timestamp_ms,
+                                              record->headers != NULL ? record->headers
+                                                                      : production->headers });
 }
 
 bool production_flush(struct production *production)

@@ -12,12 +12,14 @@
 #include "bytes.h"
 #include "kafka_conf.h"
 #include "options.h"
+#include "record_json.h"
 #include "stop_signals.h"
 
 struct produce_settings {
     struct common_settings common;
     struct text_list files; /* None: standard input. */
     bool whole;             /* A record is a whole file, not a line. */
+    bool from_json;         /* A line is what `sluice consume --json` prints. */
     const char *key, *key_separator, *null_text;
     struct text_list headers;
     int64_t partition; /* -1: by the key, or any. */
@@ -55,6 +57,9 @@ void production_send_line(struct production *production, struct str line);
 
 /* The same with a value as it is. */
 void production_send_value(struct production *production, struct str value);
+
+/* The same with all that a line of JSON says of a record; what it does not, the settings do. */
+void production_send_json(struct production *production, const struct record_json *record);
 
 /* Lets delivery reports in and looks for signals. False: no more is to be sent. */
 bool production_goes_on(struct production *production);
