@@ -234,12 +234,17 @@ const struct producer_history *partition_log_producers(const struct partition_lo
     return log->producers;
 }
 
+bool log_begin_epoch(struct partition_log *log, int32_t epoch, int64_t offset)
+{
+    if (log->epochs.count == 0) offset = log->start_offset;
+    return epoch_history_begin(&log->epochs, epoch, offset);
+}
+
 int partition_log_begin_epoch(struct partition_log *log, int32_t epoch)
 {
     pthread_mutex_lock(&log->lock);
     int err = epoch_history_reserve(&log->epochs);
-    if (err == 0 && epoch_history_begin(&log->epochs, epoch, log->end_offset))
-        log->has_unused_epoch = true;
+    if (err == 0 && log_begin_epoch(log, epoch, log->end_offset)) log->has_unused_epoch = true;
     pthread_mutex_unlock(&log->lock);
     return err;
 }

@@ -85,7 +85,7 @@ static void run_publish(struct run *run)
     for (int i = 0; i < run->count; i++) {
         const struct record_batch *batch = &run->batches[i]->batch;
         const struct ended_transaction *ended = &run->batches[i]->ended;
-        if (epoch_history_begin(&log->epochs, batch->leader_epoch, batch->base_offset))
+        if (log_begin_epoch(log, batch->leader_epoch, batch->base_offset))
             log->epochs_are_dirty = true;
         if (ended->producer_id >= 0)
             ended_transactions_add(&log->ended, ended->first_offset, ended->last_offset);

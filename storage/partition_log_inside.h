@@ -105,6 +105,12 @@ int log_await_swap(struct partition_log *log, int64_t base_offset, bool may_bloc
 /* Remembers `err` by rule (4) and says so once. Returns ERR_KAFKA_STORAGE_ERROR. */
 int log_fail(struct partition_log *log, int err, const char *doing);
 
+/* `epoch` writes from `offset` on. The first one of all begins where the log does, also if its batches leave
+ * a hole in front or lie across the start: an opening that finds a later beginning in the file takes it that
+ * epochs are missing there, and reads the log for them. Returns whether it is news. There must be room
+ * (epoch_history_reserve()). Under the lock. */
+bool log_begin_epoch(struct partition_log *log, int32_t epoch, int64_t offset);
+
 /* Room for one more segment in the list. */
 int log_reserve_segment(struct partition_log *log);
 

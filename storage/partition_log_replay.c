@@ -70,7 +70,7 @@ static int add_epoch(struct partition_log *log, const struct record_batch *batch
 {
     pthread_mutex_lock(&log->lock);
     int err = epoch_history_reserve(&log->epochs);
-    if (err == 0 && epoch_history_begin(&log->epochs, batch->leader_epoch, batch->base_offset))
+    if (err == 0 && log_begin_epoch(log, batch->leader_epoch, batch->base_offset))
         log->epochs_are_dirty = true;
     pthread_mutex_unlock(&log->lock);
     return err;
@@ -93,8 +93,7 @@ static int add_forgotten_epochs(struct partition_log *log, int64_t *bytes_read)
     if (err == ERR_CANCELED) err = 0;
     for (size_t i = 0; i < known.count && err == 0; i++) {
         err = epoch_history_reserve(&log->epochs);
-        if (err == 0)
-            epoch_history_begin(&log->epochs, known.starts[i].epoch, known.starts[i].start_offset);
+        if (err == 0) log_begin_epoch(log, known.starts[i].epoch, known.starts[i].start_offset);
     }
     epoch_history_close(&known);
     log->epochs_are_dirty = true;

@@ -391,6 +391,48 @@ TEST(epochs_below_a_start_that_went_back_are_found_again)
     power_close();
 }
 
+/* What an opening reads of the data when the recovery point is the end. */
+static int64_t bytes_of_an_opening(void)
+{
+    power_checkpoint();
+    power_kill();
+    fs_sim_forget_reads(power.sim);
+    power_open();
+    return fs_sim_bytes_read(power.sim, ".log");
+}
+
+/* Batches 0 to 99, a hole, and 200 to 299; the log begins in the hole. */
+static void start_in_a_hole(void)
+{
+    power_start(1);
+    power.settings.segment_bytes = 1000000;
+    partition_log_set_settings(power.log, &power.settings);
+    power_append_many(100);
+    assert_int_equal(power_append((struct power_batch){ .offset = 200 }), 0);
+    assert_int_equal(partition_log_raise_start(power.log, 150), 0);
+    assert_int_equal(partition_log_truncate(power.log, 150), 0);
+    assert_int_equal(power_append((struct power_batch){ .offset = 200, .epoch = 2 }), 0);
+    power_append_many(99);
+}
+
+TEST(epochs_of_a_log_that_begins_in_a_hole_are_not_looked_for_at_each_start)
+{
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        start_in_a_hole();
+        if (is_lost) { /* Then they are, once. */
+            power_checkpoint();
+            assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/leader-epoch-checkpoint"), 0);
+            power_kill();
+            power_open();
+        }
+        int64_t bytes = bytes_of_an_opening();
+        assert_int_equal(partition_log_epoch_of(power.log, 200), 2);
+        assert_int_equal(partition_log_raise_start(power.log, 200), 0);
+        assert_int_equal(bytes, bytes_of_an_opening());
+        power_close();
+    }
+}
+
 TEST(removals_that_a_power_cut_undoes_leave_no_gap)
 {
     for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
