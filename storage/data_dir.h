@@ -85,6 +85,10 @@ bool data_dir_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const 
 int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, const char *topic,
                             int32_t partition, int64_t offset);
 
+/* May a crash find `offset` as the log's recovery point? So it is with what the file says, and with what one
+ * that is being written says. What an opening there needs must be kept. Any thread. */
+bool data_dir_may_name(struct data_dir *dir, const char *topic, int32_t partition, int64_t offset);
+
 /* A new log is to be made: what the checkpoints say of an earlier one of that name is forgotten, on disk,
  * since it would be believed of the new one after a crash. Blocks if there is something to forget. */
 int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition);

@@ -44,7 +44,7 @@ static int set_offset(struct data_dir *dir, enum checkpoint_kind kind, struct st
     if (known == NULL) {
         known = mem_alloc(sizeof *known + (size_t)topic.length + 1);
         if (known == NULL) return ERR_NO_MEMORY;
-        *known = (struct partition_offsets){ partition, { -1, -1, -1, -1 } };
+        *known = (struct partition_offsets){ partition, { -1, -1, -1, -1 }, -1, -1 };
         memcpy(known->topic, topic.data, (size_t)topic.length);
         known->topic[topic.length] = '\0';
         int err = map_put(&dir->partitions, key.bytes, key.length, known, NULL);
@@ -91,6 +91,18 @@ int data_dir_set_checkpoint(struct data_dir *dir, enum checkpoint_kind kind, con
     return err;
 }
 
+bool data_dir_may_name(struct data_dir *dir, const char *topic, int32_t partition, int64_t offset)
+{
+    struct partition_key key;
+
+    if (!key_from(&key, str_from(topic), partition)) return false;
+    pthread_mutex_lock(&dir->lock);
+    const struct partition_offsets *known = map_get(&dir->partitions, key.bytes, key.length);
+    bool may = known != NULL && (known->written == offset || known->printed == offset);
+    pthread_mutex_unlock(&dir->lock);
+    return may;
+}
+
 /* Prints one kind's lines; false if nothing changed since they were written. */
 static bool print_changed(struct data_dir *dir, enum checkpoint_kind kind, struct buffer *lines,
                           size_t *count)
@@ -104,7 +116,8 @@ static bool print_changed(struct data_dir *dir, enum checkpoint_kind kind, struc
     bool is_changed = dir->is_changed[kind];
     dir->is_changed[kind] = false;
     while (is_changed && map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
-        const struct partition_offsets *known = value;
+        struct partition_offsets *known = value;
+        if (kind == CHECKPOINT_RECOVERY_POINT) known->printed = known->offsets[kind];
         if (known->offsets[kind] < 0) continue;
         checkpoint_print(lines, "%s %" PRId32 " %" PRId64 "\n", known->topic, known->partition,
                          known->offsets[kind]);
@@ -112,6 +125,23 @@ static bool print_changed(struct data_dir *dir, enum checkpoint_kind kind, struc
     }
     pthread_mutex_unlock(&dir->lock);
     return is_changed;
+}
+
+/* The file of recovery points says what was printed for it, or what was just read. */
+static void note_points(struct data_dir *dir, bool were_read)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    pthread_mutex_lock(&dir->lock);
+    while (map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
+        struct partition_offsets *known = value;
+        if (were_read) known->printed = known->offsets[CHECKPOINT_RECOVERY_POINT];
+        known->written = known->printed;
+    }
+    pthread_mutex_unlock(&dir->lock);
 }
 
 static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
@@ -125,6 +155,7 @@ static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
     if (print_changed(dir, kind, &lines, &count)) {
         err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
         if (err == 0) err = checkpoint_write(dir->fs, path, &lines, count);
+        if (err == 0 && kind == CHECKPOINT_RECOVERY_POINT) note_points(dir, false);
         if (err != 0) {
             pthread_mutex_lock(&dir->lock);
             dir->is_changed[kind] = true;
@@ -231,6 +262,7 @@ int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
         }
         if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
         dir->is_changed[kind] = false;
+        if (kind == CHECKPOINT_RECOVERY_POINT) note_points(dir, true);
     }
     return err;
 }

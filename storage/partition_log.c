@@ -158,9 +158,7 @@ static void leave_in_order(struct partition_log *log)
             log_trim(log, log->segments[i]);
         if (!is_at_checkpoint) log_finish_segment(log_active(log));
     }
-    for (int i = 0; i < LOG_OLD_SNAPSHOTS && is_at_checkpoint; i++)
-        if (log->old_snapshots[i] != log->data_end)
-            (void)log_remove_old_snapshot(log, log->old_snapshots[i]);
+    if (is_at_checkpoint) (void)log_remove_old_snapshots(log);
     if (log->failed != 0 || !is_at_checkpoint)
         data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
                                 recovery_point_to_leave(log));

@@ -334,7 +334,6 @@ int log_remove_old_snapshot(struct partition_log *log, int64_t offset)
 {
     char path[PATH_MAX];
 
-    if (offset < 0) return 0;
     pthread_mutex_lock(&log->lock);
     bool is_needed = log->segments[log_segment_at(log, offset)]->base_offset == offset;
     pthread_mutex_unlock(&log->lock);
@@ -344,21 +343,41 @@ int log_remove_old_snapshot(struct partition_log *log, int64_t offset)
     return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* There is a new one. Some are kept: it takes two rounds of the data folder until its file of recovery
- * points says where this checkpoint is, and what a crash makes necessary begins there. */
+static int drop_old(struct partition_log *log, int64_t *old)
+{
+    int64_t offset = *old;
+
+    if (offset < 0 || data_dir_may_name(log->dir, log->topic, log->partition, offset)) return 0;
+    *old = -1;
+    return offset == log->snapshot_offset ? 0 : log_remove_old_snapshot(log, offset);
+}
+
+int log_remove_old_snapshots(struct partition_log *log)
+{
+    int err = 0;
+
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS && err == 0; i++)
+        err = drop_old(log, &log->old_snapshots[i]);
+    return err;
+}
+
+/* There is a new one. */
 static int note_snapshot(struct partition_log *log, int64_t offset)
 {
-    int64_t *old = log->old_snapshots;
-    int64_t oldest = old[0];
+    int64_t previous = log->snapshot_offset;
 
-    if (offset == log->snapshot_offset) return 0;
-    for (int i = 0; i + 1 < LOG_OLD_SNAPSHOTS; i++)
-        old[i] = old[i + 1] == offset ? -1 : old[i + 1];
-    old[LOG_OLD_SNAPSHOTS - 1] = log->snapshot_offset;
+    if (offset == previous) return 0;
     pthread_mutex_lock(&log->lock);
     log->snapshot_offset = offset;
     pthread_mutex_unlock(&log->lock);
-    return oldest == offset ? 0 : log_remove_old_snapshot(log, oldest);
+    int err = log_remove_old_snapshots(log);
+    if (err == 0) err = drop_old(log, &previous);
+    for (int i = 0; i < LOG_OLD_SNAPSHOTS && previous >= 0; i++) {
+        if (log->old_snapshots[i] >= 0) continue;
+        log->old_snapshots[i] = previous;
+        previous = -1;
+    }
+    return err;
 }
 
 /* ---- checkpoints */

@@ -50,7 +50,8 @@ struct partition_log {
     int64_t
         snapshot_offset; /* Of the last checkpoint's producer snapshot; -1. Read by the writer, so it
                               * changes under both locks. */
-    /* Of those before, which the data folder's checkpoint may still be at; -1. */
+    /* Of those before, at which a crash may still find the recovery point: at most one in the data folder's
+     * file, and one in that which is being written. -1: none. */
     int64_t old_snapshots[LOG_OLD_SNAPSHOTS];
     bool has_batches_file;
     bool is_full;            /* The last write found no room. Writer. */
@@ -146,9 +147,11 @@ int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *sn
 /* The same after a truncation or a new beginning: what was known of files is forgotten. */
 int log_reload_after_cut(struct partition_log *log, int64_t offset);
 
-/* The snapshot of an earlier checkpoint (-1: none), unless a segment begins there: a truncation may need
- * it. */
+/* The snapshot of an earlier checkpoint, unless a segment begins there: a truncation may need it. */
 int log_remove_old_snapshot(struct partition_log *log, int64_t offset);
+
+/* Those of earlier checkpoints to which no recovery point leads any more. Under the flush lock. */
+int log_remove_old_snapshots(struct partition_log *log);
 
 /* Removes snapshots at which no segment begins, but for `newest` and the one that was read. Blocks. */
 int log_remove_stray_snapshots(struct partition_log *log, int64_t newest);

@@ -396,11 +396,13 @@ static int check_end(struct partition_log *log, int64_t cut_only_from)
     return err;
 }
 
-/* As Kafka does, those are kept at which a segment begins, and the newest ones. */
+/* As Kafka does, those are kept at which a segment begins, and the newest ones; and that at the recovery
+ * point, which the next crash may find again. */
 static int note_snapshots(struct partition_log *log, const struct content *content)
 {
+    if (log->recovery_point != log->snapshot_offset) log->old_snapshots[0] = log->recovery_point;
     if (content->last_snapshot > log->snapshot_offset && content->last_snapshot <= log->end_offset)
-        log->old_snapshots[LOG_OLD_SNAPSHOTS - 1] = content->last_snapshot;
+        log->old_snapshots[1] = content->last_snapshot;
     if (content->snapshot_count <= log->segment_count) return 0;
     return log_remove_stray_snapshots(log, content->last_snapshot);
 }

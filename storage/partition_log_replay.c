@@ -348,7 +348,9 @@ static int remove_stray_snapshot(void *context, const struct fs_entry *entry)
     const char *suffix = "";
     int64_t offset = segment_parse_name(entry->name, &suffix);
 
-    if (strcmp(suffix, ".snapshot") != 0 || offset == removal->to || offset == log->snapshot_offset)
+    if (strcmp(suffix, ".snapshot") != 0 || offset < 0 || offset == removal->to ||
+        offset == log->snapshot_offset ||
+        data_dir_may_name(log->dir, log->topic, log->partition, offset))
         return 0;
     return log_remove_old_snapshot(log, offset);
 }

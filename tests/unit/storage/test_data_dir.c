@@ -220,6 +220,27 @@ TEST(checkpoints_are_written_and_read_back)
     data_dir_close(dir);
 }
 
+TEST(which_recovery_points_a_crash_may_find_is_known)
+{
+    start();
+    data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "a", 0, 10);
+    assert_false(data_dir_may_name(dir, "a", 0, 10));
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "a", 0, 20);
+    assert_true(data_dir_may_name(dir, "a", 0, 10));
+    assert_false(data_dir_may_name(dir, "a", 0, 20));
+    assert_false(data_dir_may_name(dir, "a", 1, 10));
+    fs_fault_fail_at(&disk, 1, ERR_NO_SPACE);
+    assert_int_equal(data_dir_write_checkpoints(dir), ERR_NO_SPACE);
+    fs_fault_fail_at(&disk, 0, 0);
+    assert_true(data_dir_may_name(dir, "a", 0, 10)); /* Either of them. */
+    assert_true(data_dir_may_name(dir, "a", 0, 20));
+    reopen();
+    assert_true(data_dir_may_name(dir, "a", 0, 10));
+    assert_false(data_dir_may_name(dir, "a", 0, 20));
+    data_dir_close(dir);
+}
+
 TEST(only_what_changed_is_written)
 {
     start();

@@ -436,6 +436,38 @@ TEST(the_snapshot_at_the_recovery_point_outlives_a_roll_there)
     }
 }
 
+/* Checkpoints of the log that the data folder's file has not been told of. */
+static void checkpoint_three_times(void)
+{
+    for (int i = 0; i < 3; i++) {
+        power_append_many(1);
+        assert_int_equal(partition_log_checkpoint(power.log), 0);
+    }
+}
+
+TEST(the_snapshot_that_a_crash_needs_outlives_any_number_of_checkpoints)
+{
+    static const char snapshot[] = POWER_LOG "/00000000000000000005.snapshot";
+
+    power_start(1);
+    power.settings.segment_bytes = 1000000;
+    partition_log_set_settings(power.log, &power.settings);
+    power_append_many(5);
+    power_checkpoint();
+    checkpoint_three_times();
+    assert_true(power_has(snapshot));
+    power_kill();
+    power_open();
+    checkpoint_three_times();
+    assert_true(power_has(snapshot));
+    assert_int_equal(data_dir_write_checkpoints(power.dir), 0);
+    checkpoint_three_times();
+    assert_false(power_has(snapshot)); /* And no longer. */
+    assert_true(power_has(POWER_LOG "/00000000000000000011.snapshot"));
+    assert_false(power_has(POWER_LOG "/00000000000000000012.snapshot"));
+    power_close();
+}
+
 TEST(the_snapshot_at_a_cut_is_on_disk_with_it)
 {
     for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
