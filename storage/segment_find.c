@@ -51,27 +51,32 @@ static int check_entry(struct batch_scan *scan, const struct offset_index_entry 
     return err;
 }
 
+/* Sets the scan to the last batch that the index has in front of `offset`. */
+static int jump(const struct segment_view *view, struct batch_scan *scan, int64_t offset)
+{
+    struct offset_index_entry entry;
+    int err = index_find(view, offset, INT64_MAX, &entry);
+
+    if (err != 0) return err;
+    scan->position = entry.position;
+    if (entry.position > 0) err = check_entry(scan, &entry);
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT_MESSAGE : err;
+}
+
 /* Sets the scan to the first batch that ends at or above `offset`; ERR_NOT_FOUND if there is none. */
 static int seek(const struct segment_view *view, struct batch_scan *scan, int64_t offset)
 {
     struct segment *segment = view->segment;
-    struct offset_index_entry entry;
     struct record_batch batch;
+    bool is_small = view->size <= WALK_BYTES;
 
     scan->position = 0;
     if (view->size == 0) return ERR_NOT_FOUND;
     if (offset <= segment->base_offset || segment_hint(segment, offset, &scan->position))
         return scan->position < view->size ? 0 : ERR_NOT_FOUND;
 
-    int err = 0;
-    if (view->size > WALK_BYTES) {
-        err = index_find(view, offset, INT64_MAX, &entry);
-        if (err == 0 && entry.position > 0) {
-            scan->position = entry.position;
-            err = check_entry(scan, &entry);
-        }
-    }
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND) {
+    int err = is_small ? 0 : jump(view, scan, offset);
+    if (err == ERR_CORRUPT_MESSAGE) {
         /* A wrong index costs time, never an answer (DESIGN 4.4). */
         if (!view->may_block) return ERR_NEEDS_IO;
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".index is wrong at offset %" PRId64,
@@ -80,7 +85,10 @@ static int seek(const struct segment_view *view, struct batch_scan *scan, int64_
         err = 0;
     }
     if (err == 0) err = walk_to(scan, offset, &batch);
-    return err;
+    if (err != ERR_CORRUPT_MESSAGE || !is_small) return err;
+    /* What the walk came to is damaged, but perhaps not what is looked for: the index leads past it. */
+    err = jump(view, scan, offset);
+    return err == 0 ? walk_to(scan, offset, &batch) : err;
 }
 
 /* The end of a range, while it grows batch by batch. */

@@ -202,6 +202,32 @@ TEST(a_segment_that_was_emptied_below_the_recovery_point_is_missed)
     assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
 }
 
+TEST(damage_in_front_of_what_is_read_is_not_in_the_way)
+{
+    static const uint8_t zeros[40];
+    struct buffer data;
+    struct log_read read = {
+        .from_offset = 7, .below_offset = 10, .max_bytes = 1 << 20, .may_block = true
+    };
+
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 10, 100);
+    fixture_stop(&fixture);
+    buffer_init(&data);
+    fixture_load_file(&fixture, FIRST_LOG, &data);
+    memcpy(data.data, zeros, sizeof zeros);
+    fixture_save_file(&fixture, FIRST_LOG, data.data, data.length);
+    fixture_reopen(&fixture);
+    data.length = 0;
+    assert_int_equal(fixture_read(&fixture, &read, &data), 0);
+    assert_int_equal(read.next_offset, 10);
+    read.from_offset = 1;
+    read.next_offset = 0;
+    assert_int_equal(fixture_read(&fixture, &read, &data), 0);
+    buffer_close(&data);
+    fixture_close(&fixture);
+}
+
 TEST(nothing_below_the_recovery_point_is_read_again)
 {
     fixture_start(&fixture);
