@@ -394,7 +394,10 @@ static void adopt(struct partition *partition, size_t index, int64_t start, int6
     while (partition->batches.count > index)
         free(partition->batches.list[--partition->batches.count].data);
     model_clear(&partition->refused);
-    if (start < partition->start) partition->may_read_again = true; /* For epochs from there on. */
+    if (start < partition->start) { /* For epochs from there on, until a checkpoint has them. */
+        partition->may_read_again = true;
+        partition->was_checkpointed = false;
+    }
     partition->start = start;
     if (partition->durable_start > start) partition->durable_start = start;
     if (partition->highest_start < start) partition->highest_start = start;
