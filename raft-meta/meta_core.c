@@ -348,6 +348,26 @@ static int start_read(struct meta_raft_reader *base, int64_t first_index, unsign
     return err;
 }
 
+static bool is_only_voter(const struct meta_core *core)
+{
+    struct meta_members members;
+    if (!meta_core_members(core, &members) || meta_members_voter_count(&members) != 1) return false;
+    const struct meta_member *self = meta_members_find(&members, core->options.node_id);
+    return self != NULL && self->role == META_VOTER;
+}
+
+/* R5: a single voter elects itself in the term that it finds. Had it lost entries that it had sent
+ * but not stored, the same index and term would be given twice, to different entries. One of several
+ * is elected in a new term, by others; a higher one here would only depose their leader. */
+static int start_begin(struct meta_raft_reader *base, int64_t *term, int32_t *voted_for)
+{
+    struct meta_core *core = ((struct core_reader *)(void *)base)->core;
+    if (*term == 0 || !core_keeps(core, META_RULE_R5) || !is_only_voter(core)) return 0;
+    *term += 1;
+    *voted_for = META_NOBODY;
+    return core->io->store_vote(core->io, *term, *voted_for);
+}
+
 static int start_members(struct meta_core *core, const struct meta_core_stored *stored)
 {
     if (stored->snapshot_index == 0) return 0;
@@ -361,9 +381,8 @@ static int start_members(struct meta_core *core, const struct meta_core_stored *
 
 int meta_core_start(struct meta_core *core, int64_t now_ms, const struct meta_core_stored *stored)
 {
-    struct meta_core_stored now_stored = *stored;
     struct meta_raft_orders orders;
-    struct core_reader reader = { { start_read }, core, 0, stored->term };
+    struct core_reader reader = { { start_read, start_begin }, core, 0, stored->term };
     int err = core_begin(core, now_ms);
     if (err != 0) return err;
     core->first_index = stored->first_index;
@@ -371,17 +390,8 @@ int meta_core_start(struct meta_core *core, int64_t now_ms, const struct meta_co
     core->snapshot_index = core->commit_index = core->applied_index = stored->snapshot_index;
     core->snapshot_term = core->applied_term = stored->snapshot_term;
     err = start_members(core, stored);
-
-    if (err == 0 && stored->term > 0 && core_keeps(core, META_RULE_R5)) {
-        /* R5: a single voter elects itself in the term that it finds. Had it lost entries that it
-         * had sent but not stored, the same index and term would be given twice, to different
-         * entries. */
-        now_stored.term++;
-        now_stored.voted_for = META_NOBODY;
-        err = core->io->store_vote(core->io, now_stored.term, META_NOBODY);
-    }
     if (err != 0) return core_fail(core, err);
-    err = meta_raft_start(core->raft, core->now_ms, &now_stored, &reader.reader, &orders);
+    err = meta_raft_start(core->raft, core->now_ms, stored, &reader.reader, &orders);
     return core_after(core, err, &orders, NULL);
 }
 

@@ -523,12 +523,23 @@ static int start_read(const struct meta_raft *raft, struct meta_raft_reader *rea
     return err;
 }
 
+static int start_term(const struct meta_core_stored *stored, struct meta_raft_reader *reader,
+                      struct raft_event *event)
+{
+    int64_t term = stored->term;
+    int32_t voted_for = term == 0 ? META_NOBODY : stored->voted_for;
+    int err = reader->begin(reader, &term, &voted_for);
+    event->start.term = (raft_term)term;
+    event->start.voted_for = raft_id_of(voted_for);
+    return err;
+}
+
 static int start_load(const struct meta_raft *raft, const struct meta_core_stored *stored,
                       struct meta_raft_reader *reader, struct raft_event *event)
 {
     int64_t count = stored->last_index - stored->first_index + 1;
     event->start.start_index = (raft_index)stored->first_index;
-    if (count <= 0) return 0;
+    if (count <= 0) return start_term(stored, reader, event);
     /* From raft_malloc(): if the start fails libraft frees array and batch, by (b). */
     event->start.entries = raft_calloc((size_t)count, sizeof *event->start.entries);
     void *batch = raft_malloc(1);
@@ -538,6 +549,7 @@ static int start_load(const struct meta_raft *raft, const struct meta_core_store
         err = start_read(raft, reader, stored->first_index + done, chunk,
                          event->start.entries + done, batch);
     }
+    if (err == 0) err = start_term(stored, reader, event);
     event->start.n_entries = (unsigned)count;
     if (err == 0) return 0;
     if (event->start.entries != NULL) configurations_free(event->start.entries, (unsigned)count);
@@ -600,8 +612,6 @@ int meta_raft_start(struct meta_raft *raft, int64_t now_ms, const struct meta_co
     int err = 0;
     *orders = (struct meta_raft_orders){ 0 };
     event_init(&event, now_ms, RAFT_START);
-    event.start.term = (raft_term)stored->term;
-    event.start.voted_for = raft_id_of(stored->term == 0 ? META_NOBODY : stored->voted_for);
     if (stored->snapshot_index > 0) {
         err = start_metadata(raft, stored, &metadata);
         if (err != 0) return err;

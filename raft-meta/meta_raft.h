@@ -33,11 +33,13 @@ struct meta_raft_options {
 int meta_raft_open(struct meta_raft **raft, const struct meta_raft_options *options);
 void meta_raft_close(struct meta_raft *raft); /* NULL is fine. */
 
-/* Brings the stored entries for the start, at most META_RAFT_READ at once. */
+/* Brings the stored entries for the start, at most META_RAFT_READ at once, and then says in which term
+ * and with which vote to begin: those that are given are the stored ones. */
 #define META_RAFT_READ 64
 struct meta_raft_reader {
     int (*read)(struct meta_raft_reader *reader, int64_t first_index, unsigned count,
                 struct meta_entry *entries, struct arena *arena);
+    int (*begin)(struct meta_raft_reader *reader, int64_t *term, int32_t *voted_for);
 };
 
 /* Steps. 0, ERR_NOT_CONTROLLER (it does not lead, or hands leadership over), ERR_BUSY (a change of

@@ -334,6 +334,42 @@ TEST(r5_a_node_alone_never_leads_twice_in_one_term)
     cores_close(&cores);
 }
 
+TEST(r5_a_node_alone_is_known_from_its_snapshot_too)
+{
+    cores_open(&cores, 1, 1);
+    int64_t term = meta_core_term(core(0));
+    cores_submit(&cores, 0);
+    cores_settle(&cores);
+    cores_take_snapshot(&cores, 0, meta_core_last_index(core(0)));
+    cores_crash(&cores, 0);
+    cores_start(&cores, 0);
+    assert_int_equal(meta_core_term(core(0)), term + 1);
+    assert_int_equal(meta_core_role(core(0)), META_LEADER);
+    cores_close(&cores);
+}
+
+TEST(r5_one_voter_of_several_comes_back_without_deposing_the_leader)
+{
+    cores_open(&cores, 4, 3);
+    cores_elect(&cores, 0);
+    int64_t term = meta_core_term(core(0));
+    for (int32_t id = 1; id < 4; id++) { /* A stand-by neither. */
+        cores_crash(&cores, id);
+        cores_start(&cores, id);
+        assert_int_equal(meta_core_term(core(id)), term);
+        for (int i = 0; i < 3; i++) {
+            cores_tick(&cores, 0);
+            cores_settle(&cores);
+        }
+        assert_int_equal(meta_core_role(core(0)), META_LEADER);
+        assert_int_equal(meta_core_term(core(0)), term);
+        cores_submit(&cores, 0);
+        cores_settle(&cores);
+        assert_int_equal(meta_core_applied_index(core(id)), meta_core_last_index(core(0)));
+    }
+    cores_close(&cores);
+}
+
 TEST(r6_members_in_the_middle_of_a_message_are_taken_back_with_their_entry)
 {
     cores_open(&cores, 4, 3);
