@@ -16,8 +16,8 @@
 struct partition_offsets {
     int32_t partition;
     int64_t offsets[CHECKPOINT_KINDS];
-    int64_t written;  /* The recovery point as the file on disk says it, */
-    int64_t printed;  /* and as the one does that is being written. */
+    int64_t written; /* The recovery point as the file on disk says it, */
+    int64_t printed; /* and as the one does that is being written. */
     char topic[];
 };
 

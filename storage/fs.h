@@ -44,7 +44,10 @@ struct fs {
     int (*size)(struct fs *fs, int fd, int64_t *size);
     int (*truncate)(struct fs *fs, int fd, int64_t size);
     int (*reserve)(struct fs *fs, int fd, int64_t offset, int64_t length); /* Keeps the size. */
-    int (*sync)(struct fs *fs, int fd);                                    /* fdatasync */
+
+    /* fdatasync. After an error what was to be synced may be lost, whatever the reason: so neither this nor
+     * the next two ever give ERR_NO_MEMORY for what they began. */
+    int (*sync)(struct fs *fs, int fd);
     int (*sync_folder)(struct fs *fs, const char *path);
     /* All of the file system that holds the file: one call instead of many. It tells of every write that
      * has failed since the file was opened. */

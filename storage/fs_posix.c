@@ -168,6 +168,14 @@ static int posix_reserve(struct fs *fs, int fd, int64_t offset, int64_t length)
     return result == 0 ? 0 : last_error();
 }
 
+/* Tried again a sync says that all is well, with less on the disk: a lack of memory is no excuse. */
+static int sync_error(void)
+{
+    int err = last_error();
+
+    return err == ERR_NO_MEMORY ? ERR_IO : err;
+}
+
 static int posix_sync(struct fs *fs, int fd)
 {
     int result;
@@ -176,7 +184,7 @@ static int posix_sync(struct fs *fs, int fd)
     do
         result = fdatasync(fd);
     while (result != 0 && errno == EINTR);
-    return result == 0 ? 0 : last_error();
+    return result == 0 ? 0 : sync_error();
 }
 
 static int posix_sync_folder(struct fs *fs, const char *path)
@@ -186,7 +194,7 @@ static int posix_sync_folder(struct fs *fs, const char *path)
 
     (void)fs;
     if (fd < 0) return last_error();
-    if (fsync(fd) != 0) err = last_error();
+    if (fsync(fd) != 0) err = sync_error();
     close(fd);
     return err;
 }
@@ -194,7 +202,7 @@ static int posix_sync_folder(struct fs *fs, const char *path)
 static int posix_sync_all(struct fs *fs, int fd)
 {
     (void)fs;
-    return syncfs(fd) == 0 ? 0 : last_error();
+    return syncfs(fd) == 0 ? 0 : sync_error();
 }
 
 static int posix_make_folder(struct fs *fs, const char *path)

@@ -82,6 +82,16 @@ static void unpin(struct index_file *file, struct open_file *pinned)
     file_cache_unpin(file->folder->files, pinned);
 }
 
+int index_file_hold(struct index_file *file, struct open_file **held)
+{
+    return pin(file, FS_CREATE, true, held);
+}
+
+void index_file_unhold(struct index_file *file, struct open_file *held)
+{
+    if (held != NULL) unpin(file, held);
+}
+
 int index_file_load(struct index_file *file, bool may_be_torn)
 {
     struct fs *fs = file->folder->fs;

@@ -57,6 +57,11 @@ int index_file_reset(struct index_file *file);
 int index_file_begin_append(struct index_file *file, bool may_block);
 void index_file_end_append(struct index_file *file);
 
+/* Keeps the file open until index_file_unhold(), so that nothing in between needs memory to open it. Blocks.
+ * Any thread. */
+int index_file_hold(struct index_file *file, struct open_file **held);
+void index_file_unhold(struct index_file *file, struct open_file *held);
+
 /* Adds an entry. If a block is full it is written first. On an error the entry is not added. Between
  * begin and end. */
 int index_file_append(struct index_file *file, const void *entry);

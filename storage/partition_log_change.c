@@ -82,25 +82,45 @@ static void publish_cut(struct partition_log *log, size_t index, int64_t offset,
     pthread_mutex_unlock(&log->lock);
 }
 
+/* A truncation. What it needs memory for comes before anything is changed: it can be refused then, and tried
+ * again. */
+struct cut {
+    int64_t offset;           /* The new end, */
+    int64_t data_end;         /* behind the last batch that is left, */
+    int64_t position;         /* where that ends */
+    size_t index;             /* in this segment, */
+    struct segment_held held; /* whose files are open, */
+    struct segment_top top;   /* and its newest record then. */
+    struct log_reload reload;
+};
+
 /* The segment's largest timestamp after a cut: what its time index says, and the batches behind. */
-static int find_top_again(struct partition_log *log, struct segment *active)
+static int find_cut_top(const struct segment_view *view, struct cut *cut)
 {
-    struct segment_top top;
+    struct segment_view left = *view;
+
+    left.size = cut->position;
+    left.end_offset =
+        INT64_MAX; /* As if there were something behind: only then is it looked for. */
+    return segment_find_top(&left, left.segment->base_offset, cut->offset, &cut->top);
+}
+
+static int prepare_cut(struct partition_log *log, struct cut *cut)
+{
     struct segment_view view;
 
+    cut->index = log_segment_at(log, cut->offset);
     pthread_mutex_lock(&log->lock);
-    log_view(log, log->segment_count - 1, true, &view);
+    log_view(log, cut->index, true, &view);
     pthread_mutex_unlock(&log->lock);
-    /* As if there were something behind: only then is it looked for. */
-    int64_t end_offset = view.end_offset;
-    view.end_offset = INT64_MAX;
-    int err = segment_find_top(&view, view.segment->base_offset, end_offset, &top);
+    int err = segment_find_position(&view, cut->offset, &cut->position);
+    if (err == 0) err = segment_find_end(view.segment, cut->position, &cut->data_end);
+    if (err == 0) err = find_cut_top(&view, cut);
+    if (err == 0) err = segment_hold(view.segment, &cut->held);
+    if (err == 0) err = log_prepare_reload(log, cut->offset, &cut->reload);
+    if (err == 0) err = lower_recovery_point(log, cut->data_end);
     segment_release(view.segment);
-    if (err != 0) return err;
-    pthread_mutex_lock(&log->lock);
-    active->top = active->newest = top;
-    pthread_mutex_unlock(&log->lock);
-    return 0;
+    return err;
 }
 
 /* The recovery point is where the log was cut: closed there, the segment is trusted with its indexes. */
@@ -109,23 +129,26 @@ static int sync_cut_indexes(struct partition_log *log, struct segment *active)
     int err = log_finish_segment(active);
 
     if (err == 0) err = segment_write_indexes(active, true);
-    if (err != ERR_NO_SPACE) return err;
-    log->indexes_are_behind = true; /* They are in memory. */
+    if (err != ERR_NO_SPACE && err != ERR_NO_MEMORY) return err;
+    log->indexes_are_behind = true; /* They are in memory, or can be made again. */
     return 0;
 }
 
-static int cut_active(struct partition_log *log, int64_t offset, int64_t position)
+static int cut_active(struct partition_log *log, const struct cut *cut)
 {
     struct segment *active = log_active(log);
-    int err = segment_truncate(active, offset, position);
+    int err = segment_truncate(active, cut->offset, cut->position);
 
     if (err != 0) return err;
-    active->flushed_size = active->flushed_size < position ? active->flushed_size : position;
+    active->flushed_size = active->flushed_size < cut->position ? active->flushed_size
+                                                                : cut->position;
     data_dir_give_reserve(log->dir, active->reserve_taken);
     active->reserve_taken = 0;
-    if (position == 0) active->first_timestamp = SEGMENT_TIME_UNKNOWN;
-    err = find_top_again(log, active);
-    return err != 0 ? err : sync_cut_indexes(log, active);
+    if (cut->position == 0) active->first_timestamp = SEGMENT_TIME_UNKNOWN;
+    pthread_mutex_lock(&log->lock);
+    active->top = active->newest = cut->top;
+    pthread_mutex_unlock(&log->lock);
+    return sync_cut_indexes(log, active);
 }
 
 /* If it is lost, an earlier one and the data say the same. */
@@ -136,37 +159,44 @@ static int sync_cut_snapshot(struct partition_log *log, int64_t offset)
     return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? 0 : err;
 }
 
+/* An epoch that was cut off could seem to be one without records, if it stays in the file. That does no more
+ * harm than a longer way to where the leader's log divides from ours. */
+static int write_cut_epochs(struct partition_log *log)
+{
+    int err = log_write_epochs(log);
+
+    return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? 0 : err;
+}
+
+static int carry_out_cut(struct partition_log *log, struct cut *cut)
+{
+    size_t hidden_count = 0;
+
+    publish_cut(log, cut->index, cut->offset, cut->position, &hidden_count);
+    int err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
+    log->data_end = cut->data_end;
+    if (err == 0) err = cut_active(log, cut);
+    if (err == 0) err = log_remove_snapshots(log, -1, cut->offset);
+    if (err == 0) err = write_cut_epochs(log);
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    if (err == 0) err = log_finish_reload(log, &cut->reload);
+    /* The recovery point is there now, and what a roll wrote is not on disk, but for its name. */
+    if (err == 0 && log->snapshot_offset == cut->data_end)
+        err = sync_cut_snapshot(log, cut->data_end);
+    return err;
+}
+
 static int truncate_locked(struct partition_log *log, int64_t offset)
 {
-    struct segment_view view;
-    int64_t position, data_end;
-    size_t hidden_count = 0;
-    size_t index = log_segment_at(log, offset);
+    struct cut cut = { .offset = offset };
+    int err = prepare_cut(log, &cut);
+    bool is_refused = err == ERR_NO_SPACE || err == ERR_NO_MEMORY;
+    struct segment *segment = log->segments[cut.index];
 
-    pthread_mutex_lock(&log->lock);
-    log_view(log, index, true, &view);
-    pthread_mutex_unlock(&log->lock);
-    int err = segment_find_position(&view, offset, &position);
-    if (err == 0) err = segment_find_end(view.segment, position, &data_end);
-    if (err == 0) err = lower_recovery_point(log, data_end);
-    segment_release(view.segment);
-    if (err != 0)
-        return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err : log_fail(log, err, "truncating");
-
-    publish_cut(log, index, offset, position, &hidden_count);
-    err = remove_hidden(log, &log->segments[log->segment_count], hidden_count);
-    log->data_end = data_end;
-    if (err == 0) err = cut_active(log, offset, position);
-    if (err == 0) err = log_remove_snapshots(log, -1, offset);
-    /* Otherwise an epoch that was cut off could seem to be one without records. That does no more harm than
-     * a longer way to where the leader's log divides from ours. */
-    if (err == 0) err = log_write_epochs(log);
-    if (err == ERR_NO_SPACE || err == ERR_NO_MEMORY) err = 0;
-    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0) err = log_reload_after_cut(log, offset);
-    /* The recovery point is there now, and what a roll wrote is not on disk, but for its name. */
-    if (err == 0 && log->snapshot_offset == data_end) err = sync_cut_snapshot(log, data_end);
-    return err == 0 ? 0 : log_fail(log, err, "truncating");
+    if (err == 0) err = carry_out_cut(log, &cut);
+    if (err != 0) log_drop_reload(log, &cut.reload);
+    segment_unhold(segment, &cut.held);
+    return err == 0 || is_refused ? err : log_fail(log, err, "truncating");
 }
 
 /* The start is raised before anything is gone, so that whatever a crash leaves below it is not wanted. The
@@ -195,15 +225,20 @@ static int announce_restart(struct partition_log *log, int64_t offset)
     return err;
 }
 
-static int restart_locked(struct partition_log *log, int64_t offset)
+/* Without room or memory the recovery point on disk stays lower, which is right, too. */
+static int note_restarted(struct partition_log *log, int64_t offset)
 {
-    struct segment *created = NULL;
-    size_t hidden_count;
+    int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
+                                      log->partition, offset);
 
-    int err = announce_restart(log, offset);
-    if (err != 0)
-        return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? err
-                                                           : log_fail(log, err, "beginning anew");
+    if (err == 0) err = data_dir_write_checkpoints(log->dir);
+    return err == ERR_NO_SPACE || err == ERR_NO_MEMORY ? 0 : err;
+}
+
+/* `created` is the new segment, without files so far; it is taken over. */
+static int carry_out_restart(struct partition_log *log, int64_t offset, struct segment *created)
+{
+    size_t hidden_count;
 
     /* The old files first: the new segment may have the name of one of them. Until there is a new
      * segment, readers find the last old one, cut to nothing. */
@@ -218,7 +253,7 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     hidden_count = hide_segments(log, 1);
     pthread_mutex_unlock(&log->lock);
     /* Snapshots of the old log must not outlive it, or they would be believed of the new one. */
-    err = log_remove_snapshots(log, -1, -1);
+    int err = log_remove_snapshots(log, -1, -1);
     if (err == 0) err = log_write_batches(log, &(struct buffer){ 0 });
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0)
@@ -226,25 +261,36 @@ static int restart_locked(struct partition_log *log, int64_t offset)
     else
         drop_hidden(log, &log->segments[1], hidden_count);
     if (err == 0) err = segment_remove_files(log->fs, log->folder, last->base_offset, "");
-    if (err == 0) err = segment_create(&created, log->shared, offset, clock_wall_ms(log->clock));
+    if (err == 0) err = segment_make_files(created);
     if (err == 0) {
         pthread_mutex_lock(&log->lock);
         log->segments[0] = created;
         log->folder_is_dirty = true;
         pthread_mutex_unlock(&log->lock);
         log_drop_segment(log, last);
+    } else {
+        segment_release(created);
     }
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
-    if (err == 0)
-        err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
-                                      log->partition, offset);
-    if (err == 0) err = data_dir_write_checkpoints(log->dir);
-    if (err == ERR_NO_SPACE) err = 0; /* Lower is right, too. */
+    if (err == 0) err = note_restarted(log, offset);
     if (err == 0) {
         log->recovery_point = log->data_end = offset;
-        err = log_reload_after_cut(log, offset);
+        err = log_reload_after_restart(log, offset);
     }
-    return err == 0 ? 0 : log_fail(log, err, "beginning anew");
+    return err;
+}
+
+static int restart_locked(struct partition_log *log, int64_t offset)
+{
+    struct segment *created = segment_new(log->shared, offset, clock_wall_ms(log->clock));
+    int err = created == NULL ? ERR_NO_MEMORY : announce_restart(log, offset);
+    bool is_refused = err == ERR_NO_SPACE || err == ERR_NO_MEMORY;
+
+    if (err == 0)
+        err = carry_out_restart(log, offset, created);
+    else
+        segment_release(created);
+    return err == 0 || is_refused ? err : log_fail(log, err, "beginning anew");
 }
 
 int partition_log_restart_at(struct partition_log *log, int64_t offset)

@@ -219,6 +219,11 @@ static int sync_names(struct partition_log *log)
     if (err == 0 && (is_dirty || log->is_new)) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0 && log->is_new) err = log->fs->sync_folder(log->fs, data_dir_path(log->dir));
     if (err == 0) log->is_new = false;
+    if (err != 0 && is_dirty) {
+        pthread_mutex_lock(&log->lock);
+        log->folder_is_dirty = true;
+        pthread_mutex_unlock(&log->lock);
+    }
     return err;
 }
 
@@ -240,6 +245,7 @@ int log_flush_locked(struct partition_log *log)
         segment_release(flushing.segment);
     }
     if (err == 0) err = sync_names(log);
+    if (err == ERR_NO_MEMORY) return err; /* Nothing is lost, and the next one does it. */
     if (err != 0) return log_fail(log, err, "flushing");
     if (log->leaves_syncs) return 0;
     pthread_mutex_lock(&log->lock);

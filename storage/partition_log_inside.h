@@ -144,8 +144,23 @@ int log_remove_snapshots(struct partition_log *log, int64_t from, int64_t to);
  * what was appended since. *snapshot: its offset, -1 if there is none. Writer. Blocks. */
 int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *snapshot);
 
-/* The same after a truncation or a new beginning: what was known of files is forgotten. */
-int log_reload_after_cut(struct partition_log *log, int64_t offset);
+/* What a log that is to be cut at an offset will know of its producers. Zeros: nothing was prepared. */
+struct log_reload {
+    struct producer_history *before; /* What it knew, until it is finished. */
+    bool were_stale;
+    int64_t snapshot;           /* As above. */
+    bool batches_are_overtaken; /* The file of recent batches tells of what is cut. */
+};
+
+/* The same for a truncation, in two steps. The first does all that can be refused for lack of
+ * memory, before anything is cut; after an error all is as it was, and so it is after log_drop_reload(). The
+ * second forgets what was known of files. */
+int log_prepare_reload(struct partition_log *log, int64_t offset, struct log_reload *reload);
+void log_drop_reload(struct partition_log *log, struct log_reload *reload);
+int log_finish_reload(struct partition_log *log, struct log_reload *reload);
+
+/* The same of a log that begins anew at `offset` and has no batch yet: that needs no memory. */
+int log_reload_after_restart(struct partition_log *log, int64_t offset);
 
 /* The snapshot of an earlier checkpoint, unless a segment begins there: a truncation may need it. */
 int log_remove_old_snapshot(struct partition_log *log, int64_t offset);
@@ -173,8 +188,9 @@ int log_recover_transactions(struct partition_log *log, struct log_bases files,
 /* A replay met an end marker. */
 int log_replay_ended(struct partition_log *log, const struct ended_transaction *ended);
 
-/* Walks the batch headers from the one that holds `from_offset` to the end. Writer. Blocks. */
-int log_walk_headers(struct partition_log *log, int64_t from_offset,
+/* Walks the batch headers from the one that holds `from_offset` to the end, or to the first that does not end
+ * below `below_offset`. Writer. Blocks. */
+int log_walk_headers(struct partition_log *log, int64_t from_offset, int64_t below_offset,
                      int (*each)(struct partition_log *log, const struct record_batch *batch),
                      int64_t *bytes_read);
 

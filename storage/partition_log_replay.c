@@ -27,14 +27,14 @@ static int load_control(struct batch_scan *scan, struct record_batch *batch, int
     return 0;
 }
 
-int log_walk_headers(struct partition_log *log, int64_t from_offset,
+int log_walk_headers(struct partition_log *log, int64_t from_offset, int64_t below_offset,
                      int (*each)(struct partition_log *log, const struct record_batch *batch),
                      int64_t *bytes_read)
 {
     uint8_t *buffer = NULL;
     int err = 0;
 
-    if (from_offset >= log->end_offset) return 0;
+    if (from_offset >= log->end_offset || from_offset >= below_offset) return 0;
     for (size_t i = log_segment_at(log, from_offset); i < log->segment_count && err == 0; i++) {
         struct segment_view view;
         struct record_batch batch;
@@ -51,6 +51,7 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
         if (err == 0) batch_scan_init(&scan, log->fs, fd, position, view.size, true);
         while (err == 0) {
             err = batch_scan_next(&scan, &batch, &position);
+            if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_CANCELED;
             if (err == 0) err = load_control(&scan, &batch, position, &buffer);
             if (err == 0)
                 err = each(log, &batch);
@@ -63,7 +64,7 @@ int log_walk_headers(struct partition_log *log, int64_t from_offset,
         if (err == ERR_NOT_FOUND || err == ERR_CORRUPT_MESSAGE) err = 0;
     }
     mem_free(buffer);
-    return err;
+    return err == ERR_CANCELED ? 0 : err;
 }
 
 static int add_epoch(struct partition_log *log, const struct record_batch *batch)
@@ -89,8 +90,7 @@ static int add_forgotten_epochs(struct partition_log *log, int64_t *bytes_read)
 
     epoch_history_init(&log->epochs);
     log->epochs_known_from = known.starts[0].start_offset;
-    int err = log_walk_headers(log, log->start_offset, add_forgotten_epoch, bytes_read);
-    if (err == ERR_CANCELED) err = 0;
+    int err = log_walk_headers(log, log->start_offset, INT64_MAX, add_forgotten_epoch, bytes_read);
     for (size_t i = 0; i < known.count && err == 0; i++) {
         err = epoch_history_reserve(&log->epochs);
         if (err == 0) log_begin_epoch(log, known.starts[i].epoch, known.starts[i].start_offset);
@@ -126,7 +126,7 @@ int log_load_epochs(struct partition_log *log, int64_t *bytes_read)
         log->epochs_are_dirty = true;
     /* One that begins at the end has no record yet. */
     if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
-    err = log_walk_headers(log, recovery_point, add_epoch, bytes_read);
+    err = log_walk_headers(log, recovery_point, INT64_MAX, add_epoch, bytes_read);
     /* Offsets of a damaged batch may be anything. */
     if (epoch_history_truncate(&log->epochs, log->end_offset + 1)) log->epochs_are_dirty = true;
     if (epoch_history_raise_start(&log->epochs, log->start_offset)) log->epochs_are_dirty = true;
@@ -240,33 +240,36 @@ int log_write_batches(struct partition_log *log, const struct buffer *batches)
 
 /* A file that a cut or a power loss has overtaken must not come back: others may get the offsets of which it
  * tells, and repeats of what is not there would be acknowledged. */
-static int remove_batches(struct partition_log *log, const char *path)
+static int remove_batches(struct partition_log *log)
 {
-    int err = log->fs->remove(log->fs, path);
+    char path[PATH_MAX];
 
+    int err = batches_path(log, "", path);
+    if (err == 0) err = log->fs->remove(log->fs, path);
     if (err == ERR_NOT_FOUND) err = 0;
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) log->has_batches_file = false;
     return err;
 }
 
-static int merge_batches(struct partition_log *log)
+/* *are_overtaken: the file is no good for a log that ends at `end_offset`. */
+static int merge_batches(struct partition_log *log, int64_t end_offset, bool *are_overtaken)
 {
     char path[PATH_MAX];
     char *data = NULL;
     size_t length;
-    bool has_more = false;
 
+    *are_overtaken = false;
     if (!log->has_batches_file) return 0;
     int err = batches_path(log, "", path);
     if (err == 0) err = fs_read_file(log->fs, path, BATCHES_MAX_BYTES, &data, &length);
     if (err == 0)
-        err = producer_history_merge_batches(log->producers, data, length, log->end_offset,
-                                             &has_more);
+        err = producer_history_merge_batches(log->producers, data, length, end_offset,
+                                             are_overtaken);
     mem_free(data);
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_LIMIT || has_more)
-        return remove_batches(log, path);
-    return err == ERR_NOT_FOUND ? 0 : err;
+    if (err != ERR_CORRUPT_MESSAGE && err != ERR_LIMIT) return err == ERR_NOT_FOUND ? 0 : err;
+    *are_overtaken = true;
+    return 0;
 }
 
 /* ---- replay */
@@ -288,18 +291,26 @@ static void publish_replay(struct partition_log *log)
     pthread_mutex_unlock(&log->lock);
 }
 
-int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *snapshot)
+/* What the log knows of its producers up to `end_offset`, beginning with a snapshot at or below `at_most`. */
+static int load_producers(struct partition_log *log, int64_t at_most, int64_t end_offset,
+                          struct log_reload *reload)
 {
+    int64_t below_offset = end_offset < log->end_offset ? end_offset : INT64_MAX;
     int64_t bytes_read = 0;
 
     log->producers_are_stale = true;
-    int err = load_snapshot(log, at_most, snapshot);
-    if (err == 0) {
-        int64_t from = *snapshot < 0 ? log->start_offset : *snapshot;
-        begin_replay(log, from);
-        err = log_walk_headers(log, from, add_producer, &bytes_read);
-    }
-    if (err == 0) err = merge_batches(log);
+    int err = load_snapshot(log, at_most, &reload->snapshot);
+    if (err != 0) return err;
+    int64_t from = reload->snapshot < 0 ? log->start_offset : reload->snapshot;
+    begin_replay(log, from);
+    err = log_walk_headers(log, from, below_offset, add_producer, &bytes_read);
+    return err != 0 ? err : merge_batches(log, end_offset, &reload->batches_are_overtaken);
+}
+
+static int publish_producers(struct partition_log *log, const struct log_reload *reload)
+{
+    int err = reload->batches_are_overtaken ? remove_batches(log) : 0;
+
     if (err != 0) return err;
     producer_history_expire(log->producers, expired_before(log));
     log->producers_are_stale = false;
@@ -307,11 +318,63 @@ int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *sn
     return 0;
 }
 
-int log_reload_after_cut(struct partition_log *log, int64_t offset)
+int log_reload_producers(struct partition_log *log, int64_t at_most, int64_t *snapshot)
+{
+    struct log_reload reload;
+    int err = load_producers(log, at_most, log->end_offset, &reload);
+
+    if (err == 0) err = publish_producers(log, &reload);
+    if (err == 0) *snapshot = reload.snapshot;
+    return err;
+}
+
+void log_drop_reload(struct partition_log *log, struct log_reload *reload)
+{
+    if (reload->before == NULL) return;
+    producer_history_close(log->producers);
+    log->producers = reload->before;
+    log->producers_are_stale = reload->were_stale;
+    reload->before = NULL;
+}
+
+int log_prepare_reload(struct partition_log *log, int64_t offset, struct log_reload *reload)
+{
+    struct producer_history *loaded = NULL;
+    int err = producer_history_open(&loaded);
+
+    if (err != 0) return err;
+    *reload = (struct log_reload){ log->producers, log->producers_are_stale, -1, false };
+    log->producers = loaded;
+    err = load_producers(log, offset, offset, reload);
+    if (err != 0) log_drop_reload(log, reload);
+    return err;
+}
+
+/* What was known of the files of snapshots, but for the one that was read. */
+static void forget_snapshots(struct partition_log *log, int64_t snapshot)
 {
     for (int i = 0; i < LOG_OLD_SNAPSHOTS; i++)
         log->old_snapshots[i] = -1;
-    return log_reload_producers(log, offset, &log->snapshot_offset);
+    pthread_mutex_lock(&log->lock);
+    log->snapshot_offset = snapshot;
+    pthread_mutex_unlock(&log->lock);
+}
+
+int log_finish_reload(struct partition_log *log, struct log_reload *reload)
+{
+    producer_history_close(reload->before);
+    reload->before = NULL;
+    forget_snapshots(log, reload->snapshot);
+    return publish_producers(log, reload);
+}
+
+int log_reload_after_restart(struct partition_log *log, int64_t offset)
+{
+    int64_t snapshot;
+    int err = log_reload_producers(log, offset, &snapshot);
+
+    if (err == 0) forget_snapshots(log, snapshot);
+    return err;
 }
 
 struct snapshot_removal {

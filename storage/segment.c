@@ -17,8 +17,7 @@ struct segment_file {
     unsigned next_appended, next_handed_out;
 };
 
-static struct segment *segment_new(struct segment_folder *folder, int64_t base_offset,
-                                   int64_t now_ms)
+struct segment *segment_new(struct segment_folder *folder, int64_t base_offset, int64_t now_ms)
 {
     struct segment *segment = mem_zalloc(sizeof *segment);
 
@@ -50,23 +49,29 @@ static int make_empty(struct segment *segment, const char *suffix)
     return err;
 }
 
+int segment_make_files(struct segment *segment)
+{
+    /* The .log first: an index without its log would look like a lost segment. */
+    int err = make_empty(segment, ".log");
+
+    if (err == 0) err = make_empty(segment, ".index");
+    if (err == 0) err = make_empty(segment, ".timeindex");
+    if (err != 0)
+        segment_remove_files(segment->folder->fs, segment->folder->path, segment->base_offset, "");
+    return err;
+}
+
 int segment_create(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                    int64_t now_ms)
 {
     struct segment *created = segment_new(folder, base_offset, now_ms);
+    int err = created == NULL ? ERR_NO_MEMORY : segment_make_files(created);
 
-    if (created == NULL) return ERR_NO_MEMORY;
-    /* The .log first: an index without its log would look like a lost segment. */
-    int err = make_empty(created, ".log");
-    if (err == 0) err = make_empty(created, ".index");
-    if (err == 0) err = make_empty(created, ".timeindex");
-    if (err != 0) {
-        segment_remove_files(folder->fs, folder->path, base_offset, "");
+    if (err == 0)
+        *segment = created;
+    else
         segment_release(created);
-        return err;
-    }
-    *segment = created;
-    return 0;
+    return err;
 }
 
 static int load_indexes(struct segment *segment, bool may_be_torn)
@@ -278,6 +283,27 @@ int segment_write_indexes(struct segment *segment, bool sync)
     if (err == 0) err = index_file_write_out(&segment->offsets.file, sync);
     if (err == 0) err = segment_aborted_write(segment, sync);
     return err;
+}
+
+int segment_hold(struct segment *segment, struct segment_held *held)
+{
+    int fd;
+
+    *held = (struct segment_held){ 0 };
+    int err = segment_pin(segment, true, &fd);
+    if (err == 0) held->log = segment->file;
+    if (err == 0) err = index_file_hold(&segment->offsets.file, &held->offsets);
+    if (err == 0) err = index_file_hold(&segment->times.file, &held->times);
+    if (err != 0) segment_unhold(segment, held);
+    return err;
+}
+
+void segment_unhold(struct segment *segment, struct segment_held *held)
+{
+    index_file_unhold(&segment->times.file, held->times);
+    index_file_unhold(&segment->offsets.file, held->offsets);
+    if (held->log != NULL) file_cache_unpin(segment->folder->files, held->log);
+    *held = (struct segment_held){ 0 };
 }
 
 int segment_truncate(struct segment *segment, int64_t offset, int64_t position)

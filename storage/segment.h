@@ -67,7 +67,14 @@ struct segment {
     bool aborted_is_rebuilt; /* Opening: a replay makes it anew. */
 };
 
-/* Makes the files of a new, empty segment; what of them is there is emptied. Keeps `folder`. Blocks. */
+/* A segment that has no files yet, for segment_make_files(); keeps `folder`. NULL: no memory. */
+struct segment *segment_new(struct segment_folder *folder, int64_t base_offset, int64_t now_ms);
+
+/* Makes the files of a new, empty segment; what of them is there is emptied, and on an error none is left.
+ * Blocks. */
+int segment_make_files(struct segment *segment);
+
+/* Both. */
 int segment_create(struct segment **segment, struct segment_folder *folder, int64_t base_offset,
                    int64_t now_ms);
 
@@ -129,6 +136,15 @@ int segment_finish_time_index(struct segment *segment);
 
 /* Index entries to the page cache, or to the disk. Blocks. */
 int segment_write_indexes(struct segment *segment, bool sync);
+
+/* The files of a segment, kept open. */
+struct segment_held {
+    struct open_file *log, *offsets, *times; /* NULL: not. */
+};
+
+/* Opens what segment_truncate() changes, which then needs no memory. Blocks. */
+int segment_hold(struct segment *segment, struct segment_held *held);
+void segment_unhold(struct segment *segment, struct segment_held *held);
 
 /* Cuts the files in front of the batch at `position`, the first that ends at or above `offset`, and
  * makes that last. Size and top remain for the caller to set. Writer. Blocks. */

@@ -247,6 +247,13 @@ static struct append *write_chain(struct partition *partition, struct append *fi
     return rest == NULL ? NULL : LIST_OWNER(rest, struct append, log);
 }
 
+void partition_note_dirty(struct partition *partition)
+{
+    if (partition->is_dirty) return;
+    partition->is_dirty = true;
+    partition->owner->dirty(partition->owner, partition);
+}
+
 /* What the chain has written in front of `rest` is dirty. Caller holds the lock. */
 static void note_written(struct partition *partition, const struct append *first,
                          const struct append *rest)
@@ -262,9 +269,7 @@ static void note_written(struct partition *partition, const struct append *first
     partition->unsynced_bytes += bytes;
     if (dirty_window_add(&partition->owner->window, bytes))
         partition->owner->hurry(partition->owner);
-    if (partition->is_dirty) return;
-    partition->is_dirty = true;
-    partition->owner->dirty(partition->owner, partition);
+    partition_note_dirty(partition);
 }
 
 bool partition_disk_is_slow(const struct partition *partition)

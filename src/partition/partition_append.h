@@ -70,6 +70,9 @@ void partition_append(struct partition *partition, struct append *first);
  * lock is given up while the log is written; with it only what needs no waiting is written. */
 void partition_append_queued(struct partition *partition, bool keeps_lock);
 
+/* It has what the next round of flushes is to flush. Caller holds the lock. */
+void partition_note_dirty(struct partition *partition);
+
 /* Fills in what the log does not know. Caller holds the lock. */
 void append_settle(struct partition *partition, struct append *append);
 

@@ -53,6 +53,18 @@ static int64_t begin_sync(struct partition *partition)
     return bytes;
 }
 
+/* Without memory nothing was synced, and the log goes on: the next round tries it again. Caller holds the
+ * lock. */
+static void end_sync(struct partition *partition, int64_t bytes, int err)
+{
+    if (err == ERR_NO_MEMORY && partition->state == PARTITION_SERVING) {
+        partition->unsynced_bytes += bytes;
+        partition_note_dirty(partition);
+    } else {
+        dirty_window_remove(&partition->owner->window, bytes);
+    }
+}
+
 void partition_note_failure(struct partition *partition)
 {
     if (partition->state != PARTITION_SERVING || partition->log == NULL ||
@@ -231,9 +243,9 @@ static void keep_to_window(struct partition *partition)
         return;
     int64_t bytes = begin_sync(partition);
     pthread_mutex_unlock(&partition->lock);
-    (void)partition_log_flush(partition->log); /* A failure is the log's to remember. */
+    int err = partition_log_flush(partition->log); /* A failure is the log's to remember. */
     pthread_mutex_lock(&partition->lock);
-    dirty_window_remove(&partition->owner->window, bytes);
+    end_sync(partition, bytes, err);
     partition_note_failure(partition);
     partition_advance_high_watermark(partition);
 }
@@ -283,11 +295,11 @@ static void run_flush(struct job *job)
     int err = log == NULL ? 0 : partition_log_flush(log);
 
     pthread_mutex_lock(&partition->lock);
-    dirty_window_remove(&partition->owner->window, bytes);
+    end_sync(partition, bytes, err);
     partition->needs_checkpoint = err == 0;
     partition_note_failure(partition);
     partition_advance_high_watermark(partition); /* One sync answers all who waited for it. */
-    bool runs_again = partition->log != NULL && partition->state == PARTITION_SERVING &&
+    bool runs_again = partition->log != NULL && partition->state == PARTITION_SERVING && err == 0 &&
                       (partition->flush_again || partition_flush_is_due(partition));
     partition->flush_runs = runs_again;
     pthread_mutex_unlock(&partition->lock);

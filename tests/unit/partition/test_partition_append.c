@@ -271,6 +271,40 @@ TEST(a_partition_is_dirty_once_until_it_is_flushed)
     fixture_close(&fixture);
 }
 
+static int no_memory(struct fs *fs, const char *path)
+{
+    (void)fs;
+    (void)path;
+    return ERR_NO_MEMORY;
+}
+
+TEST(what_could_not_be_flushed_for_lack_of_memory_is_flushed_by_the_next_round)
+{
+    struct partition_fixture fixture;
+    serve_warm(&fixture);
+    struct append *append = new_append(&fixture, "a", 1);
+    struct fs *fs = data_dir_fs(fixture.dir);
+    int (*sync_folder)(struct fs *, const char *) = fs->sync_folder;
+    partition_append(fixture.partition, append);
+    int64_t end = partition_log_end_offset(fixture.partition->log);
+    fixture.partition->is_dirty = false; /* As a round does that takes it. */
+
+    fs->sync_folder = no_memory; /* Of a new log. */
+    partition_flush_soon(fixture.partition);
+    run_jobs(&fixture.pool);
+    fs->sync_folder = sync_folder;
+
+    assert_true(partition_log_flushed_offset(fixture.partition->log) < end);
+    assert_int_equal(fixture.partition->state, PARTITION_SERVING);
+    assert_false(fixture.partition->flush_runs);
+    assert_int_equal(fixture.dirty_count, 2);
+    partition_flush_soon(fixture.partition);
+    run_jobs(&fixture.pool);
+    assert_int_equal(partition_log_flushed_offset(fixture.partition->log), end);
+    free_append(append);
+    fixture_close(&fixture);
+}
+
 /* The disk's sync, during which another append comes and is to be flushed, too. */
 static struct {
     int (*sync)(struct fs *fs, int fd);
