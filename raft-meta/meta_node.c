@@ -331,6 +331,15 @@ int meta_node_open(struct meta_node **node, const struct meta_node_options *opti
     return err;
 }
 
+/* What the log was found to hold is missed from now on, if it is gone. */
+static int note_persisted(struct meta_node *node)
+{
+    struct meta_vote *vote = &node->vote;
+    int64_t persisted_index = meta_log_flushed_index(node->log);
+    if (persisted_index <= vote->persisted_index) return 0;
+    return meta_vote_store(vote, vote->term, vote->voted_for, persisted_index);
+}
+
 int meta_node_start(struct meta_node *node)
 {
     struct meta_members members;
@@ -344,7 +353,8 @@ int meta_node_start(struct meta_node *node)
         .snapshot_members_index = node->snapshot.members_index,
         .snapshot_members = &members,
     };
-    int start_err = node_tell_loaded(node, &members);
+    int start_err = note_persisted(node);
+    if (start_err == 0) start_err = node_tell_loaded(node, &members);
     if (start_err != 0) return start_err;
     int err = meta_core_start(node->core, meta_node_now_ms(node), &stored);
     if (err != 0 || !meta_core_lost_its_disk(node->core)) return err;

@@ -49,6 +49,16 @@ static int vote_create(struct fs *fs, const char *path)
     return fs_replace_file(fs, path, bytes, sizeof bytes);
 }
 
+static int write_durably(struct meta_vote *vote, const struct meta_vote_copy *copy)
+{
+    uint8_t bytes[META_VOTE_COPY_SIZE];
+    copy_write(copy, bytes);
+    struct iovec part = { bytes, sizeof bytes };
+    int err = vote->fs->write(vote->fs, vote->fd, &part, 1,
+                              (copy->sequence % 2) * META_VOTE_COPY_SPACING);
+    return err == 0 ? vote->fs->sync(vote->fs, vote->fd) : err;
+}
+
 static int vote_load(struct meta_vote *vote, const char *path)
 {
     struct meta_vote_copy newest = { 0 };
@@ -73,6 +83,15 @@ static int vote_load(struct meta_vote *vote, const char *path)
     return 0;
 }
 
+/* Writes the copy that counts again, in its place: of a life whose sync failed it may be in the page cache only,
+ * and what this node says from now on rests on it. The other one stays, for a write that is cut short. */
+static int vote_confirm(struct meta_vote *vote)
+{
+    struct meta_vote_copy copy = { vote->sequence, vote->term, vote->voted_for,
+                                   vote->persisted_index };
+    return write_durably(vote, &copy);
+}
+
 int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char *why,
                    size_t why_size)
 {
@@ -83,6 +102,7 @@ int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char
     if (vote->is_new) err = vote_create(fs, path);
     if (err == 0) err = fs->open(fs, path, FS_WRITE, &vote->fd);
     if (err == 0) err = vote_load(vote, path);
+    if (err == 0 && !vote->is_new) err = vote_confirm(vote);
     if (err == ERR_CORRUPT_MESSAGE)
         snprintf(why, why_size,
                  "%s: both copies of this node's vote are damaged; restore the file, or remove the "
@@ -98,12 +118,7 @@ int meta_vote_store(struct meta_vote *vote, int64_t term, int32_t voted_for,
                     int64_t persisted_index)
 {
     struct meta_vote_copy copy = { vote->sequence + 1, term, voted_for, persisted_index };
-    uint8_t bytes[META_VOTE_COPY_SIZE];
-    copy_write(&copy, bytes);
-    struct iovec part = { bytes, sizeof bytes };
-    int err = vote->fs->write(vote->fs, vote->fd, &part, 1,
-                              (copy.sequence % 2) * META_VOTE_COPY_SPACING);
-    if (err == 0) err = vote->fs->sync(vote->fs, vote->fd);
+    int err = write_durably(vote, &copy);
     if (err != 0) return err;
     vote->sequence = copy.sequence;
     vote->term = term;

@@ -46,7 +46,7 @@ struct meta_vote {
     int64_t persisted_index;
 };
 
-/* Opens or makes the file. One damaged copy is passed over with a line in the trace. `why` gets a
+/* Opens or makes the file; what it says is durable then. One damaged copy is passed over with a line in the trace. `why` gets a
  * sentence on failure: ERR_CORRUPT_MESSAGE if both are damaged, ERR_IO, ERR_NO_SPACE. Blocks. */
 int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char *why,
                    size_t why_size);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "fs_sim.h"
 #include "meta_entry.h"
 #include "meta_vote.h"
 #include "trace.h"
@@ -150,6 +151,37 @@ TEST(a_write_that_was_cut_short_leaves_the_vote_before)
         assert_true(vote.term == 8 || (vote.term == 9 && vote.voted_for == 5));
         if (written == META_VOTE_COPY_SIZE) assert_int_equal(vote.term, 9);
         meta_vote_close(&vote);
+    }
+}
+
+/* A sync that failed may have left the vote in the page cache, where the next life finds it. */
+TEST(what_was_found_outlives_a_loss_of_power)
+{
+    static const char file[] = "/disk/quorum-state";
+    struct fs_sim_fault fault = { .calls = FS_SIM_SYNC, .nth = 1, .error = ERR_IO };
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct fs_sim *disk = fs_sim_open(&(struct fs_sim_options){ .seed = seed });
+        struct fs *fs = fs_sim_fs(disk);
+        struct meta_vote vote;
+        assert_int_equal(fs->make_folder(fs, "/disk"), 0);
+        assert_int_equal(fs->sync_folder(fs, "/"), 0);
+        assert_int_equal(meta_vote_open(&vote, fs, file, why, sizeof why), 0);
+        assert_int_equal(meta_vote_store(&vote, 5, 1, 0), 0);
+        fs_sim_fail(disk, &fault);
+        assert_int_equal(meta_vote_store(&vote, 6, 2, 0), ERR_IO);
+        fs_sim_fail(disk, NULL);
+        fs_sim_kill(disk);
+        meta_vote_close(&vote);
+        fs_sim_restart(disk);
+        assert_int_equal(meta_vote_open(&vote, fs, file, why, sizeof why), 0);
+        int64_t term = vote.term;
+        fs_sim_cut_power(disk);
+        meta_vote_close(&vote);
+        fs_sim_restart(disk);
+        assert_int_equal(meta_vote_open(&vote, fs, file, why, sizeof why), 0);
+        assert_int_equal(vote.term, term);
+        meta_vote_close(&vote);
+        fs_sim_close(disk);
     }
 }
 
