@@ -17,6 +17,7 @@
 struct fs_entry {
     char name[256];
     bool is_folder;
+    bool is_file; /* Or a link to one. Neither: a pipe, a device, …. */
 };
 
 enum fs_open_mode {

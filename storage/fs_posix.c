@@ -262,6 +262,14 @@ static bool entry_is_folder(DIR *folder, const struct dirent *found)
            S_ISDIR(status.st_mode);
 }
 
+static bool entry_is_file(DIR *folder, const struct dirent *found)
+{
+    struct stat status;
+
+    if (found->d_type != DT_UNKNOWN && found->d_type != DT_LNK) return found->d_type == DT_REG;
+    return fstatat(dirfd(folder), found->d_name, &status, 0) == 0 && S_ISREG(status.st_mode);
+}
+
 #ifdef __SANITIZE_THREAD__
 /* libuv closes its epoll descriptors by a system call that ThreadSanitizer does not see. When opendir()
  * gets the same number, closedir() looks like a race with that loop's last epoll_wait(). */
@@ -291,6 +299,7 @@ static int posix_list(struct fs *fs, const char *path,
         if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0) continue;
         snprintf(entry.name, sizeof entry.name, "%s", found->d_name);
         entry.is_folder = entry_is_folder(folder, found);
+        entry.is_file = entry_is_file(folder, found);
         err = each(context, &entry);
     }
     closedir(folder);

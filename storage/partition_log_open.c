@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening a log: what is in its folder, whether it is the topic's, and the steps in order. */
+/* Opening a log: whether it is the topic's, what of its folder is wanted, and the steps in order. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,128 +8,19 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "log_content.h"
 #include "partition_log_inside.h"
 #include "trace.h"
 
 #define METADATA_MAX_BYTES 4096
 
-/* ---- what is in the folder */
-
-struct offsets {
-    int64_t *values;
-    size_t count, capacity;
-};
-
-static int offsets_add(struct offsets *offsets, int64_t value)
-{
-    if (offsets->count == offsets->capacity) {
-        size_t capacity = offsets->capacity == 0 ? 8 : offsets->capacity * 2;
-        int64_t *values = mem_realloc(offsets->values, capacity * sizeof *values);
-        if (values == NULL) return ERR_NO_MEMORY;
-        offsets->values = values;
-        offsets->capacity = capacity;
-    }
-    offsets->values[offsets->count++] = value;
-    return 0;
-}
-
-static int compare_offsets(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-
-    return left < right ? -1 : left > right;
-}
-
-struct content {
-    struct offsets logs;
-    struct offsets indexes;    /* Bases of .index files. */
-    struct offsets aborted;    /* Bases of .txnindex files, */
-    struct offsets unfinished; /* and of those that were being built again. */
-    bool has_leftovers;        /* Files that were on their way out. */
-    int64_t last_snapshot;     /* -1: none. */
-    size_t snapshot_count;
-    bool has_swap; /* A crash left files of a compaction. */
-    bool has_batches_file;
-};
-
-static void content_close(struct content *content)
-{
-    mem_free(content->logs.values);
-    mem_free(content->indexes.values);
-    mem_free(content->aborted.values);
-    mem_free(content->unfinished.values);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-static bool is_leftover(const char *name)
-{
-    return ends_with(name, ".deleted") || ends_with(name, ".snapshot.tmp") ||
-           strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
-           strcmp(name, "producer-batches.tmp") == 0;
-}
-
-static int note_entry(void *context, const struct fs_entry *entry)
-{
-    struct content *content = context;
-    const char *suffix = "";
-    int64_t base = segment_parse_name(entry->name, &suffix);
-
-    if (entry->is_folder) return 0;
-    if (is_leftover(entry->name)) content->has_leftovers = true;
-    if (strcmp(entry->name, "producer-batches") == 0) content->has_batches_file = true;
-    if (ends_with(entry->name, ".swap") || ends_with(entry->name, ".cleaned"))
-        content->has_swap = true;
-    if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
-    if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
-    if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
-    if (base >= 0 && strcmp(suffix, ".txnindex.tmp") == 0)
-        return offsets_add(&content->unfinished, base);
-    if (base < 0 || strcmp(suffix, ".snapshot") != 0) return 0;
-    content->snapshot_count++;
-    if (base > content->last_snapshot) content->last_snapshot = base;
-    return 0;
-}
-
-static int remove_leftover(void *context, const struct fs_entry *entry)
-{
-    struct partition_log *log = context;
-    char path[PATH_MAX];
-
-    if (entry->is_folder || !is_leftover(entry->name)) return 0;
-    int err = fs_path(path, "%s/%s", log->folder, entry->name);
-    return err != 0 ? err : log->fs->remove(log->fs, path);
-}
-
-static int look_into_folder(struct partition_log *log, struct content *content)
-{
-    int err = log->fs->list(log->fs, log->folder, note_entry, content);
-
-    if (err == 0 && content->has_swap) {
-        err = log_complete_swap(log);
-        content->logs.count = content->indexes.count = 0;
-        content->aborted.count = content->unfinished.count = 0;
-        if (err == 0) err = log->fs->list(log->fs, log->folder, note_entry, content);
-    }
-    if (err == 0 && content->has_leftovers)
-        err = log->fs->list(log->fs, log->folder, remove_leftover, log);
-    if (err == 0 && content->logs.count > 0)
-        qsort(content->logs.values, content->logs.count, sizeof(int64_t), compare_offsets);
-    return err;
-}
+/* ---- segments and indexes that do not belong together */
 
 /* Where the segment of an index without a log ended. */
-static int64_t lost_end(const struct partition_log *log, const struct content *content,
+static int64_t lost_end(const struct partition_log *log, const struct log_content *content,
                         int64_t base)
 {
-    const struct offsets *lists[] = { &content->logs, &content->indexes };
+    const struct log_offsets *lists[] = { &content->logs, &content->indexes };
     int64_t end = log->recovery_point > base ? log->recovery_point : INT64_MAX;
 
     for (size_t list = 0; list < 2; list++)
@@ -141,9 +32,9 @@ static int64_t lost_end(const struct partition_log *log, const struct content *c
 
 /* An index in the middle of what is on disk without its log: the log is lost. In front it is so, too, or
  * is what a crash of Kafka left of a removed segment; behind it is of one that was never used. */
-static int find_lost_segment(const struct partition_log *log, const struct content *content)
+static int find_lost_segment(const struct partition_log *log, const struct log_content *content)
 {
-    const struct offsets *logs = &content->logs;
+    const struct log_offsets *logs = &content->logs;
 
     for (size_t i = 0; i < content->indexes.count && logs->count > 0; i++) {
         int64_t base = content->indexes.values[i];
@@ -152,7 +43,7 @@ static int find_lost_segment(const struct partition_log *log, const struct conte
                   "%s/%020" PRId64 ".log is missing: offsets begin at %" PRId64, log->folder, base,
                   logs->values[0]);
         if (base <= logs->values[0] || base >= log->recovery_point ||
-            bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL ||
+            bsearch(&base, logs->values, logs->count, sizeof base, log_content_compare) != NULL ||
             lost_end(log, content, base) <= log->start_offset) /* It is not wanted any more. */
             continue;
         trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is missing", log->folder, base);
@@ -161,12 +52,13 @@ static int find_lost_segment(const struct partition_log *log, const struct conte
     return 0;
 }
 
-static bool is_unused(const struct partition_log *log, const struct content *content, int64_t base)
+static bool is_unused(const struct partition_log *log, const struct log_content *content,
+                      int64_t base)
 {
-    const struct offsets *logs = &content->logs;
+    const struct log_offsets *logs = &content->logs;
 
     if (logs->count > 0 &&
-        bsearch(&base, logs->values, logs->count, sizeof base, compare_offsets) != NULL)
+        bsearch(&base, logs->values, logs->count, sizeof base, log_content_compare) != NULL)
         return false;
     if (lost_end(log, content, base) <= log->start_offset) return true;
     return base >= log->recovery_point && (logs->count == 0 || base > logs->values[0]);
@@ -174,7 +66,7 @@ static bool is_unused(const struct partition_log *log, const struct content *con
 
 /* Indexes of segments that came to nothing when the process ended, or that lay below the start. Once the
  * recovery point has passed them they would look like those of a lost segment. */
-static int remove_unused_indexes(struct partition_log *log, const struct content *content)
+static int remove_unused_indexes(struct partition_log *log, const struct log_content *content)
 {
     int err = 0;
 
@@ -239,17 +131,6 @@ static int check_metadata(struct partition_log *log, const struct uuid *topic_id
     return err;
 }
 
-/* A folder that was being made when the process ended: it says nothing and holds nothing. */
-static bool has_no_log(struct fs *fs, const char *folder)
-{
-    struct content content = { .last_snapshot = -1 };
-    bool is_known = fs->list(fs, folder, note_entry, &content) == 0;
-    bool has_none = is_known && content.logs.count == 0;
-
-    content_close(&content);
-    return has_none;
-}
-
 int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
                           const struct uuid *topic_id)
 {
@@ -261,7 +142,9 @@ int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t parti
     if (err != 0) return err;
     err = partition_log_topic_id(fs, folder, &found);
     if (err == 0 && !uuid_equal(&found, topic_id)) err = ERR_INCONSISTENT_TOPIC_ID;
-    if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && has_no_log(fs, folder)) err = 0;
+    /* One that was being made when the process ended says nothing and holds nothing. */
+    if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && log_content_has_no_log(fs, folder))
+        err = 0;
     return err != 0 ? err : data_dir_give_up(dir, topic, partition);
 }
 
@@ -350,7 +233,7 @@ static void load_checkpoints(struct partition_log *log)
         log->recovery_point = offset;
 }
 
-static int open_content(struct partition_log *log, const struct content *content,
+static int open_content(struct partition_log *log, const struct log_content *content,
                         int64_t cut_only_from, struct partition_log_recovery *recovery,
                         bool *indexes_are_lost)
 {
@@ -398,7 +281,7 @@ static int check_end(struct partition_log *log, int64_t cut_only_from)
 
 /* As Kafka does, those are kept at which a segment begins, and the newest ones; and that at the recovery
  * point, which the next crash may find again. */
-static int note_snapshots(struct partition_log *log, const struct content *content)
+static int note_snapshots(struct partition_log *log, const struct log_content *content)
 {
     if (log->recovery_point != log->snapshot_offset) log->old_snapshots[0] = log->recovery_point;
     if (content->last_snapshot > log->snapshot_offset && content->last_snapshot <= log->end_offset)
@@ -419,10 +302,10 @@ static int remove_overtaken(struct partition_log *log)
 static int open_old(struct partition_log *log, int64_t cut_only_from,
                     struct partition_log_recovery *recovery)
 {
-    struct content content = { .last_snapshot = -1 };
+    struct log_content content = { .last_snapshot = -1 };
     bool *are_lost = NULL; /* Of the indexes of each segment. */
 
-    int err = look_into_folder(log, &content);
+    int err = log_content_find(log, &content);
     if (err == 0) {
         are_lost = mem_calloc(content.logs.count + 1, sizeof *are_lost);
         if (are_lost == NULL) err = ERR_NO_MEMORY;
@@ -442,7 +325,7 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
     if (err == 0 && log->start_offset > log->end_offset)
         err = partition_log_restart_at(log, log->start_offset);
     mem_free(are_lost);
-    content_close(&content);
+    log_content_close(&content);
     return err;
 }
 

@@ -151,10 +151,17 @@ static int note_unfinished(struct partition_log *log, int64_t base_offset, bool 
     size_t index;
     bool is_there;
 
+    char path[PATH_MAX];
+
     int err = find_segment(log, base_offset, ".txnindex.tmp", &index, &is_there);
-    /* Below the start nobody misses it. */
-    if (err == 0 && is_there && next_base(log, index) > log->start_offset) is_lost[index] = true;
-    return err;
+    if (err != 0 || !is_there) return err;
+    if (next_base(log, index) > log->start_offset) {
+        is_lost[index] = true;
+        return 0;
+    }
+    /* Below the start nobody misses what was to be built. */
+    err = segment_path(log->folder, base_offset, ".txnindex.tmp", path);
+    return err == 0 ? log->fs->remove(log->fs, path) : err;
 }
 
 /* Gets the indexes ready for what the batches will say. *from: the producers' state must be known from

@@ -111,7 +111,7 @@ static void change_bytes(struct world *world, char *data, size_t *length, size_t
     }
 }
 
-static void damage(struct world *world, const char *path)
+static void damage(struct world *world, const char *path, enum damaged_kind kind)
 {
     char *text = NULL;
     size_t length = 0;
@@ -120,6 +120,14 @@ static void damage(struct world *world, const char *path)
     if (percent(world, 10)) {
         say(world, "%s is removed", path);
         promise(world, world->fs->remove(world->fs, path) == 0, "a file can be removed");
+        return;
+    }
+    if (kind < DAMAGED_METADATA && kind != DAMAGED_LOG && percent(world, 10)) {
+        say(world, "%s is a folder", path);
+        promise(world,
+                world->fs->remove(world->fs, path) == 0 &&
+                    world->fs->make_folder(world->fs, path) == 0,
+                "a folder can take the place of a file");
         return;
     }
     int err = fs_read_file(world->fs, path, 1 << 20, &text, &length);
@@ -276,7 +284,7 @@ static void run_damage(struct world *world)
     struct partition *partition =
         &world->partitions[chance(world, (uint64_t)world->partition_count)];
     if (!choose_file(world, partition, kind, path)) return;
-    damage(world, path);
+    damage(world, path, kind);
 
     lines = 0;
     int err = data_dir_open(&world->dir, world->fs, WORLD_FOLDER, why, sizeof why);

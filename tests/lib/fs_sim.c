@@ -601,6 +601,7 @@ static int sim_list(struct fs *fs, const char *path,
             for (size_t i = 0; i < count; i++) {
                 snprintf(entries[i].name, sizeof entries[i].name, "%s", folder->now.names[i].text);
                 entries[i].is_folder = folder->now.names[i].node->is_folder;
+                entries[i].is_file = !entries[i].is_folder;
             }
             shuffle(visit.sim, entries, count); /* A real one has no order to rely on either. */
         }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log_content.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "trace.h"
+
+#define SET_ASIDE_MAX 100
+
+static int offsets_add(struct log_offsets *offsets, int64_t value)
+{
+    if (offsets->count == offsets->capacity) {
+        size_t capacity = offsets->capacity == 0 ? 8 : offsets->capacity * 2;
+        int64_t *values = mem_realloc(offsets->values, capacity * sizeof *values);
+        if (values == NULL) return ERR_NO_MEMORY;
+        offsets->values = values;
+        offsets->capacity = capacity;
+    }
+    offsets->values[offsets->count++] = value;
+    return 0;
+}
+
+int log_content_compare(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+void log_content_close(struct log_content *content)
+{
+    mem_free(content->logs.values);
+    mem_free(content->indexes.values);
+    mem_free(content->aborted.values);
+    mem_free(content->unfinished.values);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool is_temporary(const char *name)
+{
+    return ends_with(name, ".snapshot.tmp") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
+           strcmp(name, "producer-batches.tmp") == 0;
+}
+
+static bool is_leftover(const char *name)
+{
+    return ends_with(name, ".deleted") || is_temporary(name);
+}
+
+/* Can it be had from the data again, or is it the way to something that can? */
+static bool is_derived(const char *name)
+{
+    static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
+                                            ".snapshot" };
+    const char *suffix = "";
+
+    if (strcmp(name, "producer-batches") == 0 || strcmp(name, "leader-epoch-checkpoint") == 0 ||
+        is_temporary(name))
+        return true;
+    if (segment_parse_name(name, &suffix) < 0) return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(suffix, suffixes[i]) == 0) return true;
+    return false;
+}
+
+static int note_entry(void *context, const struct fs_entry *entry)
+{
+    struct log_content *content = context;
+    const char *suffix = "";
+    int64_t base = segment_parse_name(entry->name, &suffix);
+
+    if (!entry->is_file) {
+        content->has_others |= is_derived(entry->name);
+        return 0;
+    }
+    if (is_leftover(entry->name)) content->has_leftovers = true;
+    if (strcmp(entry->name, "producer-batches") == 0) content->has_batches_file = true;
+    if (ends_with(entry->name, ".swap") || ends_with(entry->name, ".cleaned"))
+        content->has_swap = true;
+    if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
+    if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);
+    if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
+    if (base >= 0 && strcmp(suffix, ".txnindex.tmp") == 0)
+        return offsets_add(&content->unfinished, base);
+    if (base < 0 || strcmp(suffix, ".snapshot") != 0) return 0;
+    content->snapshot_count++;
+    if (base > content->last_snapshot) content->last_snapshot = base;
+    return 0;
+}
+
+static int remove_leftover(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    char path[PATH_MAX];
+
+    if (entry->is_folder || !is_leftover(entry->name)) return 0;
+    int err = fs_path(path, "%s/%s", log->folder, entry->name);
+    return err != 0 ? err : log->fs->remove(log->fs, path);
+}
+
+/* Without its file a segment would have no aborted transaction: what is left in its place says that it is to be
+ * built again (segment_aborted.h). */
+static int note_lost_index(struct partition_log *log, const char *name)
+{
+    const char *suffix = "";
+    char path[PATH_MAX];
+    int64_t base = segment_parse_name(name, &suffix);
+
+    if (strcmp(suffix, ".txnindex") != 0) return 0;
+    int err = segment_path(log->folder, base, ".txnindex.tmp", path);
+    if (err == 0) err = fs_write_file(log->fs, path, "", 0, true);
+    return err == 0 ? log->fs->sync_folder(log->fs, log->folder) : err;
+}
+
+/* Whatever it is: somebody has put it there, so it is kept. */
+static int set_aside_other(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    char from[PATH_MAX], to[PATH_MAX];
+    bool exists = true;
+
+    if (entry->is_file || !is_derived(entry->name)) return 0;
+    int err = note_lost_index(log, entry->name);
+    if (err == 0) err = fs_path(from, "%s/%s", log->folder, entry->name);
+    for (int i = 1; err == 0 && exists && i <= SET_ASIDE_MAX; i++) {
+        err = fs_path(to, "%s.set-aside-%d", from, i);
+        if (err == 0) err = log->fs->exists(log->fs, to, &exists);
+    }
+    if (err == 0) err = exists ? ERR_EXISTS : log->fs->rename(log->fs, from, to);
+    if (err == 0) trace(TRACE_WARN, "storage", "%s is no file: it is now %s", from, to);
+    return err;
+}
+
+static int list_again(struct partition_log *log, struct log_content *content)
+{
+    content->logs.count = content->indexes.count = 0;
+    content->aborted.count = content->unfinished.count = 0;
+    content->last_snapshot = -1;
+    content->snapshot_count = 0;
+    return log->fs->list(log->fs, log->folder, note_entry, content);
+}
+
+int log_content_find(struct partition_log *log, struct log_content *content)
+{
+    int err = log->fs->list(log->fs, log->folder, note_entry, content);
+
+    if (err == 0 && content->has_others)
+        err = log->fs->list(log->fs, log->folder, set_aside_other, log);
+    if (err == 0 && content->has_swap) err = log_complete_swap(log);
+    if (err == 0 && (content->has_others || content->has_swap)) err = list_again(log, content);
+    if (err == 0 && content->has_leftovers)
+        err = log->fs->list(log->fs, log->folder, remove_leftover, log);
+    if (err == 0 && content->logs.count > 0)
+        qsort(content->logs.values, content->logs.count, sizeof(int64_t), log_content_compare);
+    return err;
+}
+
+bool log_content_has_no_log(struct fs *fs, const char *folder)
+{
+    struct log_content content = { .last_snapshot = -1 };
+    bool is_known = fs->list(fs, folder, note_entry, &content) == 0;
+    bool has_none = is_known && content.logs.count == 0;
+
+    log_content_close(&content);
+    return has_none;
+}

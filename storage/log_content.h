@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What lies in a log's folder when it is opened. */
+
+#ifndef STORAGE_LOG_CONTENT_H
+#define STORAGE_LOG_CONTENT_H
+
+#include "partition_log_inside.h"
+
+struct log_offsets {
+    int64_t *values;
+    size_t count, capacity;
+};
+
+struct log_content {
+    struct log_offsets logs;       /* Ascending. */
+    struct log_offsets indexes;    /* Bases of .index files. */
+    struct log_offsets aborted;    /* Bases of .txnindex files, */
+    struct log_offsets unfinished; /* and of those that were being built again. */
+    bool has_leftovers;            /* Files that were on their way out. */
+    bool has_others;               /* Something that is no file has the name of one. */
+    int64_t last_snapshot;         /* -1: none. */
+    size_t snapshot_count;
+    bool has_swap; /* A crash left files of a compaction. */
+    bool has_batches_file;
+};
+
+/* Completes or undoes what a crash left half done, removes what was on its way out, and lists the rest. A folder
+ * or a pipe in the place of what can be had from the data again is set aside, and named in the trace: as if
+ * the file were missing. To be closed after an error, too. Blocks. */
+int log_content_find(struct partition_log *log, struct log_content *content);
+void log_content_close(struct log_content *content);
+
+/* Does a folder hold no segment, for sure? Blocks. */
+bool log_content_has_no_log(struct fs *fs, const char *folder);
+
+int log_content_compare(const void *a, const void *b); /* Of two offsets, for bsearch(). */
+
+#endif
