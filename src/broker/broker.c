@@ -27,6 +27,7 @@
 #include "run_time_settings.h"
 #include "sd_notify.h"
 #include "signals.h"
+#include "startup_limit.h"
 #include "trace.h"
 
 #define WHY_SIZE                256
@@ -35,7 +36,6 @@
 struct broker {
     const struct config *config;
     struct clock *clock;
-    int64_t started_us;
     struct loop *loop;
     struct signals signals;
     struct reload reload;
@@ -53,10 +53,9 @@ struct broker {
     struct producer_ids *producer_ids;
     struct fetch_sessions *fetch_sessions;
     struct api *api;
-    struct adopt *adopt;        /* NULL: not asked for. */
-    struct admin *admin;        /* NULL: there is none. */
-    struct message begin;       /* The main loop's first turn. */
-    struct timer startup_timer; /* server.max.startup.time.ms */
+    struct adopt *adopt; /* NULL: not asked for. */
+    struct admin *admin; /* NULL: there is none. */
+    struct startup_limit startup_limit;
     bool is_ready;
     bool is_stopping; /* What the quorum still says is of no interest. */
     int err;          /* Why it stopped by itself; 0: it was asked to. */
@@ -312,43 +311,17 @@ static void give_up(struct broker *broker, int err)
     loop_stop(broker->loop);
 }
 
-static int64_t ms_since_start(const struct broker *broker)
+static void start_takes_too_long(struct startup_limit *limit)
 {
-    return (clock_monotonic_us(broker->clock) - broker->started_us) / 1000;
-}
-
-/* Gives up a start that takes longer than it may. */
-static bool is_too_late(struct broker *broker)
-{
-    int64_t most_ms = broker->config->max_startup_ms;
-    if (ms_since_start(broker) < most_ms) return false;
-    trace(TRACE_ERROR, "broker",
-          "not ready after %" PRId64 " ms, which is all that server.max.startup.time.ms allows",
-          most_ms);
-    give_up(broker, ERR_REQUEST_TIMED_OUT);
-    return true;
-}
-
-static void startup_takes_long(struct timer *timer)
-{
-    struct broker *broker = LIST_OWNER(timer, struct broker, startup_timer);
-    if (!broker->is_stopping) (void)is_too_late(broker);
-}
-
-static void begin(struct message *message)
-{
-    struct broker *broker = LIST_OWNER(message, struct broker, begin);
-    int64_t left_ms = broker->config->max_startup_ms - ms_since_start(broker);
-    if (!broker->is_ready && !broker->is_stopping)
-        timer_set(broker->loop, &broker->startup_timer, left_ms);
+    struct broker *broker = LIST_OWNER(limit, struct broker, startup_limit);
+    if (!broker->is_stopping) give_up(broker, ERR_REQUEST_TIMED_OUT);
 }
 
 /* From here on no client can be told of a topic that is not there any more, or not yet (DESIGN 7.5).
  * Partitions may still be opening; each serves as soon as it is open. */
 static void accept_clients(struct broker *broker)
 {
-    if (is_too_late(broker)) return;
-    timer_cancel(broker->loop, &broker->startup_timer);
+    if (!startup_limit_end(&broker->startup_limit)) return;
     struct meta_view *view = meta_quorum_view(broker->meta);
     int err = clean_start_claim(broker->folders.all, broker->folders.count,
                                 meta_view_cluster_id(view), broker->config->node_id);
@@ -365,7 +338,7 @@ static void accept_clients(struct broker *broker)
           "ready: node %" PRId32 " of cluster %s, %u topics, %" PRIu64 " partitions, after %" PRId64
           " ms",
           broker->config->node_id, meta_view_cluster_id(view), meta_view_topic_count(view),
-          meta_view_partition_count(view), ms_since_start(broker));
+          meta_view_partition_count(view), startup_limit_ms(&broker->startup_limit));
     sd_notify_ready();
     meta_view_unref(view);
 }
@@ -414,9 +387,8 @@ int broker_open(struct broker **broker, const struct config *config)
     if (opened == NULL) return refuse(ERR_NO_MEMORY, "broker", "");
     opened->config = config;
     opened->clock = clock_real();
-    opened->started_us = clock_monotonic_us(opened->clock);
-    message_init(&opened->begin, begin);
-    timer_init(&opened->startup_timer, startup_takes_long);
+    startup_limit_init(&opened->startup_limit, opened->clock, config->max_startup_ms,
+                       start_takes_too_long);
     reload_init(&opened->reload, config);
     raise_descriptor_limit();
     *broker = opened; /* broker_close() takes down whatever is up. */
@@ -458,7 +430,7 @@ static int start_admin(struct broker *broker)
 
 int broker_run(struct broker *broker)
 {
-    loop_post(broker->loop, &broker->begin);
+    startup_limit_watch(&broker->startup_limit, broker->loop);
     int err = net_start(broker->net);
     if (err == 0) err = meta_quorum_start(broker->meta);
     if (err == 0) err = start_admin(broker);
