@@ -52,13 +52,21 @@ TEST(a_reader_with_a_longer_history_learns_where_ours_ends)
     fixture_serve(&fixture);
     append_records(&fixture, 2);
     struct partition_read read = {
-        .from_offset = 2, .current_leader_epoch = -1, .last_fetched_epoch = 9, .max_bytes = 100
+        .from_offset = 5, .current_leader_epoch = -1, .last_fetched_epoch = 3, .max_bytes = 100
     };
 
     partition_read(fixture.partition, &read);
 
     assert_int_equal(read.err, 0);
     assert_true(read.has_diverged);
+    assert_int_equal(read.diverging_epoch, 3);
+    assert_int_equal(read.diverging_end, 2);
+
+    read.last_fetched_epoch = 9; /* It has not begun here, so nobody can say where it ends. */
+    read.has_diverged = false;
+    partition_read(fixture.partition, &read);
+    assert_int_equal(read.err, ERR_OFFSET_OUT_OF_RANGE);
+    assert_false(read.has_diverged);
     fixture_close(&fixture);
 }
 
