@@ -22,7 +22,14 @@ void partition_refuse_queue(struct partition *partition, int err);
  * it. Caller holds the lock. */
 void partition_tell_log(struct partition *partition);
 
+/* The first and the last job: partition_open.c. */
+void partition_run_open(struct job *job);
+void partition_run_close(struct job *job);
 void partition_start_closing(struct partition *partition);
+
+/* What a sync that begins now covers of the window; to be removed from it when the sync has ended. Caller
+ * holds the lock. */
+int64_t partition_begin_sync(struct partition *partition);
 
 /* From now on this replica is offline. Caller holds the lock. */
 void partition_go_offline(struct partition *partition);
