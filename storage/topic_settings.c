@@ -6,11 +6,21 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "java_double.h"
 #include "record_batch.h"
 
-enum kind { KIND_INT, KIND_LONG, KIND_DOUBLE, KIND_BOOLEAN, KIND_STRING, KIND_LIST };
+enum kind {
+    KIND_INT,
+    KIND_LONG,
+    KIND_DOUBLE,
+    KIND_BOOLEAN,
+    KIND_STRING,
+    KIND_LIST,
+    KIND_REPLICAS, /* A list, too. */
+};
 
-static const char *const kind_names[] = { "int", "long", "double", "boolean", "string", "list" };
+static const char *const kind_names[] = { "int",    "long", "double", "boolean",
+                                          "string", "list", "list" };
 
 #define NO_FIELD SIZE_MAX
 #define LIST_MAX 16
@@ -28,7 +38,7 @@ struct setting {
     int64_t min, max;         /* Of int and long; of a double in thousandths. */
     const struct word *words; /* What a string or list may say; NULL: anything. */
     size_t field;             /* In struct topic_settings, NO_FIELD if nothing acts on it yet. */
-    bool is_served;
+    bool is_served;           /* Something acts on it. */
     const char *broker_synonym;
 };
 
@@ -65,9 +75,9 @@ static const struct setting settings_table[] = {
     { "file.delete.delay.ms",                    KIND_LONG,    "60000",      0,        I64,  NULL,            FIELD(file_delete_delay_ms),         true,  "log.segment.delete.delay.ms" },
     { "flush.messages",                          KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            FIELD(flush_messages),               true,  "log.flush.interval.messages" },
     { "flush.ms",                                KIND_LONG,    I64_TEXT,     0,        I64,  NULL,            FIELD(flush_ms),                     true,  "log.flush.interval.ms" },
-    { "follower.replication.throttled.replicas", KIND_LIST,    "",           0,        0,    NULL,            NO_FIELD,                            false, NULL },
+    { "follower.replication.throttled.replicas", KIND_REPLICAS,"",           0,        0,    NULL,            NO_FIELD,                            false, NULL },
     { "index.interval.bytes",                    KIND_INT,     "4096",       0,        I32,  NULL,            FIELD(index_interval_bytes),         true,  "log.index.interval.bytes" },
-    { "leader.replication.throttled.replicas",   KIND_LIST,    "",           0,        0,    NULL,            NO_FIELD,                            false, NULL },
+    { "leader.replication.throttled.replicas",   KIND_REPLICAS,"",           0,        0,    NULL,            NO_FIELD,                            false, NULL },
     { "local.retention.bytes",                   KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.bytes" },
     { "local.retention.ms",                      KIND_LONG,    "-2",         -2,       I64,  NULL,            NO_FIELD,                            false, "log.local.retention.ms" },
     { "max.compaction.lag.ms",                   KIND_LONG,    I64_TEXT,     1,        I64,  NULL,            FIELD(max_compaction_lag_ms),        true,  "log.cleaner.max.compaction.lag.ms" },
@@ -135,10 +145,9 @@ static bool parse_double(struct str text, double min, double max, double *number
     if (text.length == 0 || text.length >= (int32_t)sizeof copy) return false;
     memcpy(copy, text.data, (size_t)text.length);
     copy[text.length] = '\0';
-    char *end;
-    double result = strtod(copy, &end);
-    if (end != copy + text.length || !(result >= min && result <= max)) /* NaN is in no range. */
-        return false;
+    double result;
+    /* As in Kafka, NaN is in every range. */
+    if (!java_double_parse(copy, &result) || result < min || result > max) return false;
     *number = result;
     return true;
 }
@@ -165,6 +174,29 @@ static bool add_item(struct value *value, struct str item, const struct word *wo
     if (value->item_count == LIST_MAX) return false;
     value->items[value->item_count++] = item;
     value->number |= words == NULL ? 0 : words->number;
+    return true;
+}
+
+/* "0:1,1:2" of partitions and brokers, or "*" for all; there may be many. */
+static bool are_replicas(struct str text)
+{
+    if (str_equals_text(text, "*")) return true;
+    for (int32_t at = 0; at < text.length;) {
+        struct str item = { text.data + at, 0 };
+        while (at + item.length < text.length && item.data[item.length] != ',')
+            item.length++;
+        at += item.length + 1;
+        item = str_trim(item);
+        int32_t digits = 0, place = 0;
+        for (int32_t i = 0; i < item.length; i++) {
+            bool is_digit = item.data[i] >= '0' && item.data[i] <= '9';
+            bool is_colon = item.data[i] == ':' && place == 0 && digits > 0;
+            if (!is_digit && !is_colon) return false;
+            place += is_colon;
+            digits = is_colon ? 0 : digits + 1;
+        }
+        if (item.length > 0 && (place == 0 || digits == 0)) return false;
+    }
     return true;
 }
 
@@ -203,6 +235,7 @@ static bool parse(const struct setting *setting, struct str text, struct value *
     case KIND_BOOLEAN: return parse_boolean(text, &value->number);
     case KIND_STRING: return add_item(value, text, setting->words);
     case KIND_LIST: return parse_list(text, setting->words, value);
+    case KIND_REPLICAS: return are_replicas(text);
     }
     return false;
 }
@@ -249,6 +282,12 @@ static void explain_bad_value(const struct setting *setting, struct str value, c
     }
 }
 
+/* As in a Kafka without tiered storage. What else nothing acts on yet is kept and told. */
+static bool stays_default(const struct setting *setting)
+{
+    return strcmp(setting->name, "remote.storage.enable") == 0;
+}
+
 /* Finds the setting and its value, as topic_settings_check() promises. */
 static int accept(struct str name, struct str text, const struct setting **found,
                   struct value *value, char *why, size_t size)
@@ -273,7 +312,7 @@ static int accept(struct str name, struct str text, const struct setting **found
         explain_bad_value(setting, text, why, size);
         return ERR_INVALID_CONFIG;
     }
-    if (!setting->is_served && !values_equal(value, &default_value)) {
+    if (stays_default(setting) && !values_equal(value, &default_value)) {
         snprintf(why, size, "%s cannot be changed in this version; its value is \"%s\"",
                  setting->name, setting->default_value);
         return ERR_INVALID_CONFIG;
@@ -294,6 +333,7 @@ static void store(struct topic_settings *settings, const struct setting *setting
     case KIND_STRING: *(int *)field = (int)value->number; break;
     case KIND_BOOLEAN: *(bool *)field = value->number != 0; break;
     case KIND_DOUBLE: *(double *)field = value->fraction; break;
+    case KIND_REPLICAS: break;
     }
 }
 

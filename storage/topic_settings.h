@@ -46,8 +46,8 @@ struct topic_settings {
 void topic_settings_defaults(struct topic_settings *settings);
 
 /* May a topic have `name`=`value`? 0, or ERR_INVALID_CONFIG with a sentence in `why` (may be NULL):
- * an unknown name, a value of the wrong type or out of range, or one that this version does not
- * serve yet (of those only the default is accepted). `value` null means the default. */
+ * an unknown name, a value of the wrong type or out of range, or tiered storage. What nothing acts on
+ * yet is accepted. `value` null means the default. */
 int topic_settings_check(struct str name, struct str value, char *why, size_t why_size);
 
 /* Sets one that topic_settings_check() accepts; others give ERR_INVALID_CONFIG. */
@@ -59,7 +59,7 @@ struct topic_setting_row {
     const char *type;           /* "int", "long", "string", "boolean", "double", "list" */
     const char *default_value;  /* As text, Kafka's spelling. */
     const char *broker_synonym; /* The broker setting that gives the default; may be NULL. */
-    bool is_served;             /* Values other than the default are accepted. */
+    bool is_served;             /* Something acts on it. */
 };
 bool topic_settings_row(unsigned index, struct topic_setting_row *row);
 

@@ -85,3 +85,22 @@ unsigned broker_config_synonyms(const struct broker_config *config,
     }
     return count;
 }
+
+static bool is_set(const struct meta_broker_settings *set, const char *name)
+{
+    return set != NULL && meta_setting_find(set->settings, set->count, str_from(name)) != NULL;
+}
+
+bool broker_config_is_hidden(struct broker_config_layers layers, const char *name)
+{
+    const char *names[NAMES_MAX];
+    bool others = false;
+    family_of(name, names);
+    for (unsigned i = 0; i < NAMES_MAX && names[i] != NULL; i++) {
+        bool is_this = strcmp(names[i], name) == 0;
+        bool is_changed = is_set(layers.own, names[i]) || is_set(layers.all, names[i]);
+        if (is_this && is_changed) return false;
+        others = others || is_changed;
+    }
+    return others;
+}

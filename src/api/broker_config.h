@@ -42,6 +42,7 @@ struct broker_config_row {
     const char *default_value; /* NULL: none. */
     const char *documentation;
     bool is_dynamic; /* It can be changed at run time. */
+    bool is_told;    /* Clients are told of it. */
 };
 
 /* Immutable. The broker makes it; any thread may read it. */
@@ -49,10 +50,10 @@ struct broker_config {
     const struct broker_config_row *rows; /* Ascending by name. */
     unsigned count;
 
-    /* May a dynamic one have this value, other settings being as they are in `settings`? 0, or
-     * ERR_INVALID_REQUEST with a sentence in `why`. Any thread. */
+    /* May a dynamic one have this value instead of `current` (NULL: none)? 0, or ERR_INVALID_REQUEST
+     * with a sentence in `why`. Any thread. */
     int (*check)(const struct broker_config *config, const struct broker_config_row *row,
-                 struct str value, char *why, size_t why_size);
+                 struct str value, const char *current, char *why, size_t why_size);
 };
 
 const struct broker_config_row *broker_config_find(const struct broker_config *config,
@@ -81,5 +82,9 @@ struct config_synonym {
 unsigned broker_config_synonyms(const struct broker_config *config,
                                 struct broker_config_layers layers, const char *name,
                                 struct config_synonym synonyms[CONFIG_SYNONYMS_MAX]);
+
+/* Was another name for the same set at run time, and this one not? Then Kafka has forgotten what the
+ * operator said of this one. */
+bool broker_config_is_hidden(struct broker_config_layers layers, const char *name);
 
 #endif

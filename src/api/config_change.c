@@ -103,6 +103,7 @@ static int check_texts(struct config_changes *changes, struct config_change *ite
 
 static int check_broker_change(struct config_changes *changes, struct config_change *item,
                                const struct broker_config *config,
+                               struct broker_config_layers layers,
                                struct meta_wanted_change *change)
 {
     char shown[96], why[META_WHY_SIZE];
@@ -119,8 +120,12 @@ static int check_broker_change(struct config_changes *changes, struct config_cha
         return refuse(changes, item, ERR_INVALID_REQUEST, "%s cannot be changed at run time.",
                       shown);
     if (row->type == CONFIG_TYPE_LIST) change->list = row->value == NULL ? "" : row->value;
+    struct config_synonym synonyms[CONFIG_SYNONYMS_MAX];
+    unsigned count = broker_config_synonyms(config, layers, row->name, synonyms);
+    bool is_set = count > 0 && synonyms[0].source <= CONFIG_SOURCE_DYNAMIC_DEFAULT;
     if (change->op != META_SETTING_SUBTRACT &&
-        config->check(config, row, change->value, why, sizeof why) != 0)
+        config->check(config, row, change->value, is_set ? synonyms[0].value : row->value, why,
+                      sizeof why) != 0)
         return refuse(changes, item, ERR_INVALID_REQUEST, "%s", why);
     return 0;
 }
@@ -128,7 +133,9 @@ static int check_broker_change(struct config_changes *changes, struct config_cha
 static int check_broker(struct config_changes *changes, struct config_change *item,
                         struct meta_alter_settings *wanted)
 {
-    const struct api_options *options = &call_loop(changes->call)->api->options;
+    const struct api_loop *loop = call_loop(changes->call);
+    const struct api_options *options = &loop->api->options;
+    struct broker_config_layers layers = broker_config_layers(loop->view, options->node_id);
     wanted->broker = META_EVERY_BROKER;
     if (item->resource_name.length > 0) {
         if (!config_resource_broker(item->resource_name, &wanted->broker))
@@ -142,7 +149,7 @@ static int check_broker(struct config_changes *changes, struct config_change *it
     }
     int err = 0;
     for (unsigned i = 0; err == 0 && i < item->change_count; i++)
-        err = check_broker_change(changes, item, options->broker_config, &item->changes[i]);
+        err = check_broker_change(changes, item, options->broker_config, layers, &item->changes[i]);
     return err;
 }
 

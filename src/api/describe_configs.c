@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "config_resource.h"
+#include "config_value.h"
 #include "error.h"
 #include "handlers.h"
 #include "meta_settings.h"
@@ -68,7 +69,7 @@ static void put_synonyms(struct description *description,
 
 /* ---- topics ---- */
 
-static int8_t topic_type(const char *type)
+static enum config_type topic_type(const char *type)
 {
     static const struct {
         const char *name;
@@ -77,8 +78,8 @@ static int8_t topic_type(const char *type)
                   { "int", CONFIG_TYPE_INT },         { "long", CONFIG_TYPE_LONG },
                   { "double", CONFIG_TYPE_DOUBLE },   { "list", CONFIG_TYPE_LIST } };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].name, type) == 0) return (int8_t)types[i].type;
-    return 0;
+        if (strcmp(types[i].name, type) == 0) return types[i].type;
+    return CONFIG_TYPE_STRING;
 }
 
 static void describe_setting(struct description *description, const struct meta_topic *topic,
@@ -92,8 +93,7 @@ static void describe_setting(struct description *description, const struct meta_
     enum config_source source;
     unsigned count = 0;
     const char *value = topic_config_value(row, topic, &base, &source);
-    if (strcmp(row->type, "list") == 0)
-        value = meta_settings_list(value, &description->call->arena);
+    value = config_value_text(topic_type(row->type), value, &description->call->arena);
     if (value == NULL) {
         description->has_failed = true;
         return;
@@ -105,7 +105,7 @@ static void describe_setting(struct description *description, const struct meta_
                                         row->broker_synonym, synonyms + count);
     config->name = str_from(row->name);
     config->value = str_from(value);
-    config->config_type = topic_type(row->type);
+    config->config_type = (int8_t)topic_type(row->type);
     config->documentation = description->request->include_documentation
                                 ? str_from(topic_settings_meaning(row->name))
                                 : STR_NULL;
@@ -156,10 +156,15 @@ static void describe_row(struct description *description, const struct broker_co
                                             description->layers, row->name, synonyms);
     if (is_every) count = keep_default_layer(synonyms, count);
     bool is_set = count > 0 && synonyms[0].source <= CONFIG_SOURCE_DYNAMIC_DEFAULT;
-    const char *value = is_set ? synonyms[0].value : row->value;
+    const char *value = is_set ? synonyms[0].value
+                        : broker_config_is_hidden(description->layers, row->name)
+                            ? row->default_value
+                            : row->value;
+    const char *told = config_value_text(row->type, value, &description->call->arena);
+    description->has_failed = description->has_failed || (value != NULL && told == NULL);
     config->name = str_from(row->name);
     config->is_sensitive = row->type == CONFIG_TYPE_PASSWORD;
-    config->value = config->is_sensitive ? STR_NULL : str_from(value);
+    config->value = config->is_sensitive ? STR_NULL : str_from(told);
     config->read_only = !row->is_dynamic;
     config->config_type = (int8_t)row->type;
     config->documentation = description->request->include_documentation
@@ -178,7 +183,7 @@ static void describe_rows(struct description *description, bool is_every)
     description->has_failed = configs == NULL;
     for (unsigned i = 0; configs != NULL && i < broker->count; i++) {
         const struct broker_config_row *row = &broker->rows[i];
-        if (!is_wanted(description, row->name)) continue;
+        if (!row->is_told || !is_wanted(description, row->name)) continue;
         if (is_every && (all == NULL ||
                          meta_setting_find(all->settings, all->count, str_from(row->name)) == NULL))
             continue;

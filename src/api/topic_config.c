@@ -21,7 +21,10 @@ static const char *find(const char *name, const struct meta_setting *pairs, unsi
 
 static const char *find_set(const char *name, const struct meta_broker_settings *set)
 {
-    return set == NULL ? NULL : find(name, set->settings, set->count);
+    const char *value = set == NULL ? NULL : find(name, set->settings, set->count);
+    /* A broker may say any number below 0 for no limit, a topic only this one. */
+    bool is_unlimited = value != NULL && value[0] == '-' && strcmp(name, "log.retention.ms") == 0;
+    return is_unlimited ? "-1" : value;
 }
 
 const char *topic_config_value(const struct topic_setting_row *row, const struct meta_topic *topic,

@@ -157,9 +157,9 @@ static void print_topic_defaults(FILE *out)
     fputs(
         "\n## What a topic gets that says nothing itself\n\n"
         "Of several for one setting of a topic the one with the finest unit counts: `.ms` before\n"
-        "`.minutes` before `.hours`. Where \"default only\" stands, other values are refused in "
-        "this\n"
-        "version.\n\n"
+        "`.minutes` before `.hours`. Where \"no effect\" stands, it is kept and told, and nothing "
+        "acts\n"
+        "on it in this version.\n\n"
         "| name | type | default | valid | setting of the topic | |\n|---|---|---|---|---|---|\n",
         out);
     for (unsigned i = 0; (setting = setting_at(i)) != NULL; i++) {
@@ -168,7 +168,7 @@ static void print_topic_defaults(FILE *out)
         fprintf(out, "`%s`", setting->topic_setting);
         if (setting->unit != 1) fprintf(out, " × %lld", (long long)setting->unit);
         fprintf(out, " | %s |\n",
-                topic_setting_is_served(setting->topic_setting) ? "" : "default only");
+                topic_setting_is_served(setting->topic_setting) ? "" : "no effect");
     }
 }
 
@@ -185,7 +185,9 @@ static void print_dynamic(FILE *out)
         "has, then what all have.\n\n",
         out);
     for (unsigned i = 0; (setting = setting_at(i)) != NULL; i++)
-        if (config_rows_is_dynamic(setting)) fprintf(out, "- `%s`\n", setting->name);
+        if (config_rows_is_dynamic(setting))
+            fprintf(out, "- `%s`%s\n", setting->name,
+                    setting->kind == SETTING_NO_EFFECT ? " (no effect in this version)" : "");
 }
 
 static void print_refused(FILE *out)

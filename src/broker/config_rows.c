@@ -113,9 +113,89 @@ static enum config_type type_of(enum setting_type type)
     return types[type];
 }
 
+/* They do nothing here, and clients may change them as they may in Kafka. */
+static const char *const changed_without_effect[] = {
+    "background.threads",
+    "cordoned.log.dirs",
+    "errors.deadletterqueue.auto.create.topics.enable",
+    "errors.deadletterqueue.topic.name.prefix",
+    "follower.replication.throttled.rate",
+    "follower.fetch.last.tiered.offset.enable",
+    "group.consumer.assignment.interval.ms",
+    "group.coordinator.cached.buffer.max.bytes",
+    "group.share.assignment.interval.ms",
+    "group.streams.assignment.interval.ms",
+    "leader.replication.throttled.rate",
+    "metric.reporters",
+    "num.replica.fetchers",
+    "remote.fetch.max.wait.ms",
+    "remote.list.offsets.request.timeout.ms",
+    "remote.log.index.file.cache.total.size.bytes",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.copy.max.bytes.per.second",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.fetch.max.bytes.per.second",
+    "remote.log.manager.follower.thread.pool.size",
+    "remote.log.reader.threads",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+    "share.coordinator.cached.buffer.max.bytes",
+    "transaction.partition.verification.enable",
+};
+
+/* Those that Kafka keeps to itself. */
+static const char *const untold[] = {
+    "allow.everyone.if.no.acl.found",
+    "controller.performance.always.log.threshold.ms",
+    "controller.performance.sample.period.ms",
+    "follower.replication.throttled.rate",
+    "group.consumer.assignor.offload.enable",
+    "group.consumer.regex.refresh.interval.ms",
+    "group.share.assignor.offload.enable",
+    "group.share.dlq.manager.class.name",
+    "group.share.initialize.retry.interval.ms",
+    "group.share.persister.class.name",
+    "group.streams.acceptable.recovery.lag",
+    "group.streams.assignor.offload.enable",
+    "group.streams.max.warmup.replicas",
+    "group.streams.min.task.offset.interval.ms",
+    "group.streams.num.warmup.replicas",
+    "group.streams.task.offset.interval.ms",
+    "leader.replication.throttled.rate",
+    "log.initial.task.delay.ms",
+    "producer.id.expiration.check.interval.ms",
+    "remote.log.index.file.cache.ttl.ms",
+    "remote.log.manager.task.retry.backoff.max.ms",
+    "remote.log.manager.task.retry.backoff.ms",
+    "remote.log.manager.task.retry.jitter",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+    "server.max.startup.time.ms",
+    "share.coordinator.cold.partition.snapshot.interval.ms",
+    "share.coordinator.state.topic.prune.interval.ms",
+    "super.users",
+    "unclean.leader.election.interval.ms",
+    "unstable.api.versions.enable",
+    "unstable.feature.versions.enable",
+};
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_told(const char *name)
+{
+    return strncmp(name, "internal.", strlen("internal.")) != 0 &&
+           !is_among(name, untold, sizeof untold / sizeof untold[0]);
+}
+
 /* Kafka changes these at run time too, but for those that give a time in hours or minutes. */
 bool config_rows_is_dynamic(const struct setting *setting)
 {
+    if (setting->kind == SETTING_NO_EFFECT)
+        return is_among(setting->name, changed_without_effect,
+                        sizeof changed_without_effect / sizeof changed_without_effect[0]);
     if (setting->kind != SETTING_TOPIC_DEFAULT) return run_time_settings_has(setting->name);
     return setting->unit == 1 && strcmp(setting->name, "log.flush.scheduler.interval.ms") != 0;
 }
@@ -157,19 +237,26 @@ static int fill_row(struct config_rows *rows, const struct config *config,
         .default_value = setting->default_value,
         .documentation = documentation(&rows->arena, setting),
         .is_dynamic = config_rows_is_dynamic(setting),
+        .is_told = is_told(setting->name),
     };
+    /* Kafka says it where only the newer name was said. */
+    if (row->said == NULL && strcmp(setting->name, "broker.id") == 0 &&
+        said_value(config, "node.id") != NULL)
+        row->said = said_value(config, "node.id");
     row->value = row->said != NULL ? row->said : row->default_value;
+    /* Kafka tells all listeners that were said, those of controllers too. */
+    if (row->said != NULL && strcmp(setting->name, "listeners") == 0) return 0;
     bool is_computed = computed_value(&rows->arena, config, endpoints, setting->name, &row->value);
     return row->documentation == NULL || (is_computed && row->value == NULL) ? ERR_NO_MEMORY : 0;
 }
 
 static int check(const struct broker_config *config, const struct broker_config_row *row,
-                 struct str value, char *why, size_t why_size)
+                 struct str value, const char *current, char *why, size_t why_size)
 {
     (void)config;
     const struct setting *setting = setting_find(row->name, NULL);
     char text[VALUE_MAX_LENGTH];
-    int64_t number;
+    int64_t number = 0;
     if (value.length >= (int32_t)sizeof text) {
         snprintf(why, why_size, "%s cannot be so long.", row->name);
         return ERR_INVALID_REQUEST;
@@ -177,8 +264,10 @@ static int check(const struct broker_config *config, const struct broker_config_
     memcpy(text, value.data, (size_t)value.length);
     text[value.length] = '\0';
     int err = setting_check(setting, text, &number, why, why_size);
-    if (err == 0) err = setting_rules_check_change(setting, text, why, why_size);
-    if (err == 0 && setting->kind == SETTING_TOPIC_DEFAULT)
+    if (err == 0) err = setting_rules_check(setting, text, why, why_size);
+    if (err == 0) err = setting_rules_check_change(setting, text, current, why, why_size);
+    bool is_unlimited = number < 0 && strcmp(row->name, "log.retention.ms") == 0;
+    if (err == 0 && setting->kind == SETTING_TOPIC_DEFAULT && !is_unlimited)
         err = topic_settings_check(str_from(setting->topic_setting), value, why, why_size);
     if (err == ERR_NO_MEMORY) snprintf(why, why_size, "%s", error_text(err));
     return err == 0 ? 0 : ERR_INVALID_REQUEST;
@@ -197,8 +286,6 @@ int config_rows_open(struct config_rows **rows, const struct config *config,
     opened->rows = mem_calloc(most + 1u, sizeof *opened->rows);
     int err = opened->rows == NULL ? ERR_NO_MEMORY : 0;
     for (unsigned i = 0; err == 0 && (setting = setting_at(i)) != NULL; i++) {
-        /* As Kafka, which keeps its internal ones to itself. */
-        if (strncmp(setting->name, "internal.", strlen("internal.")) == 0) continue;
         err = fill_row(opened, config, endpoints, setting, &opened->rows[count++]);
     }
     if (err != 0) {

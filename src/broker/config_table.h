@@ -182,7 +182,7 @@
     NO_EFFECT("kafka.metrics.reporters", LIST, "", "") \
     NO_EFFECT("leader.imbalance.check.interval.seconds", LONG, "300", "1..") \
     NO_EFFECT("leader.replication.throttled.rate", LONG, "9223372036854775807", "0..") \
-    TOGETHER("listener.security.protocol.map", LIST, \
+    TOGETHER("listener.security.protocol.map", STRING, \
         "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", "", \
         "`NAME:PROTOCOL` for each name of a listener. This version serves PLAINTEXT only.") \
     TOGETHER("listeners", LIST, "PLAINTEXT://:9092", "", \

@@ -8,6 +8,7 @@
 #include "config.h"
 #include "config_table.h"
 #include "error.h"
+#include "java_double.h"
 #include "trace.h"
 
 #define FIELD_OF(field) offsetof(struct config, field), sizeof(((const struct config *)NULL)->field)
@@ -149,13 +150,6 @@ static bool parse_boolean(const char *text, int64_t *number)
     return *number != 0 || strcasecmp(text, "false") == 0;
 }
 
-static bool parse_double(const char *text, double *number)
-{
-    char *end;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && *number == *number; /* Not NaN. */
-}
-
 static int64_t type_least(enum setting_type type)
 {
     return type == SETTING_SHORT ? INT16_MIN : type == SETTING_INT ? INT32_MIN : INT64_MIN;
@@ -181,8 +175,9 @@ static bool double_is_valid(const struct setting *setting, double number)
 {
     const char *dots = strstr(setting->valid, "..");
     if (dots == NULL) return true;
-    return (dots == setting->valid || number >= strtod(setting->valid, NULL)) &&
-           (dots[2] == '\0' || number <= strtod(dots + 2, NULL));
+    /* As in Kafka, NaN is in every range. */
+    return !(dots != setting->valid && number < strtod(setting->valid, NULL)) &&
+           !(dots[2] != '\0' && number > strtod(dots + 2, NULL));
 }
 
 static bool word_is_valid(const struct setting *setting, struct str word)
@@ -216,7 +211,7 @@ static bool value_is_valid(const struct setting *setting, const char *value, int
         whole_range(setting, &from, &to);
         return parse_number(value, number) && *number >= from && *number <= to;
     case SETTING_DOUBLE:
-        return parse_double(value, &fraction) && double_is_valid(setting, fraction);
+        return java_double_parse(value, &fraction) && double_is_valid(setting, fraction);
     case SETTING_STRING: return word_is_valid(setting, str_from(value));
     case SETTING_LIST: return list_is_valid(setting, value);
     case SETTING_CLASS:
@@ -290,8 +285,8 @@ bool setting_is_default(const struct setting *setting, const char *value)
         return parse_number(value, &number) && parse_number(default_value, &default_number) &&
                number == default_number;
     case SETTING_DOUBLE:
-        return parse_double(value, &fraction) && parse_double(default_value, &default_fraction) &&
-               fraction == default_fraction;
+        return java_double_parse(value, &fraction) &&
+               java_double_parse(default_value, &default_fraction) && fraction == default_fraction;
     case SETTING_LIST:
         return list_is_within(value, default_value) && list_is_within(default_value, value);
     default: return strcmp(value, default_value) == 0;

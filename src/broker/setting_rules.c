@@ -76,13 +76,34 @@ int setting_rules_check(const struct setting *setting, const char *value, char *
     return 0;
 }
 
-int setting_rules_check_change(const struct setting *setting, const char *value, char *why,
-                               size_t why_size)
+static const char *const thread_counts[] = {
+    "background.threads",
+    "log.cleaner.threads",
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+};
+
+/* As in Kafka: at most twice, at least half of what it is, and never none. */
+int setting_rules_check_change(const struct setting *setting, const char *value,
+                               const char *current, char *why, size_t why_size)
 {
-    /* As Kafka: who wants none says so at the start, with log.cleaner.enable. */
-    if (strcmp(setting->name, "log.cleaner.threads") == 0 && strtoll(value, NULL, 10) < 1) {
-        snprintf(why, why_size, "%s must be at least 1 while the broker runs", setting->name);
+    bool is_count = false;
+    if (strcmp(setting->name, "metric.reporters") == 0 && value[0] != '\0' &&
+        !setting_is_default(setting, value)) {
+        snprintf(why, why_size, "%s names Java classes, which cannot be loaded", setting->name);
         return ERR_USAGE;
     }
-    return setting_rules_check(setting, value, why, why_size);
+    for (size_t i = 0; i < sizeof thread_counts / sizeof thread_counts[0]; i++)
+        is_count = is_count || strcmp(setting->name, thread_counts[i]) == 0;
+    if (!is_count) return 0;
+    long long wanted = strtoll(value, NULL, 10);
+    long long before = current == NULL ? wanted : strtoll(current, NULL, 10);
+    if (wanted == before || (wanted > 0 && wanted >= before / 2 && wanted <= before * 2)) return 0;
+    snprintf(why, why_size,
+             "%s is %lld: at run time it can become at most twice and at least half of that, and "
+             "not 0",
+             setting->name, before);
+    return ERR_USAGE;
 }

@@ -11,8 +11,8 @@
 int setting_rules_check(const struct setting *setting, const char *value, char *why,
                         size_t why_size);
 
-/* The same of one that is changed at run time. */
-int setting_rules_check_change(const struct setting *setting, const char *value, char *why,
-                               size_t why_size);
+/* May it become that at run time, where it is `current` (NULL: not known)? As above. */
+int setting_rules_check_change(const struct setting *setting, const char *value,
+                               const char *current, char *why, size_t why_size);
 
 #endif

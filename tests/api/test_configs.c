@@ -412,6 +412,93 @@ TEST(every_version_describes_this_broker)
     client_close(client);
 }
 
+TEST(values_are_told_as_they_are_read)
+{
+    static const struct {
+        const char *name, *value, *told;
+    } cases[] = {
+        { "retention.ms", "+7", "7" },
+        { "retention.ms", " 007 ", "7" },
+        { "retention.ms", "-1", "-1" },
+        { "preallocate", "FALSE", "false" },
+        { "min.cleanable.dirty.ratio", ".5", "0.5" },
+        { "min.cleanable.dirty.ratio", "1", "1.0" },
+        { "min.cleanable.dirty.ratio", "25e-2f", "0.25" },
+        { "leader.replication.throttled.replicas", "0:1, 1:1", "0:1,1:1" },
+    };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(
+            config_change(client, TOPIC, topic.name, cases[i].name, SET, cases[i].value), 0);
+        config_await(client, TOPIC, topic.name, cases[i].name, cases[i].told, FROM_TOPIC);
+    }
+    client_close(client);
+}
+
+/* As Kafka, which has them for itself; and its own names for one thing. */
+TEST(what_kafka_does_not_tell_of_a_broker_is_not_told)
+{
+    static const char *const untold[] = { "super.users", "unstable.api.versions.enable",
+                                          "producer.id.expiration.check.interval.ms",
+                                          "internal.metadata.delete.delay.millis" };
+    static const char *const settings[] = { "node.id=1", "log.retention.hours=300", NULL };
+    struct test_broker broker;
+    test_broker_open(&broker, settings);
+    struct test_client *client = client_open(broker.port);
+    struct describe_configs_request request = config_describe_request(client, BROKER, THIS_BROKER);
+    struct describe_configs_response_result all = config_describe_with(
+        client, DESCRIBE_CONFIGS_NEWEST, &request);
+    for (size_t i = 0; i < sizeof untold / sizeof untold[0]; i++)
+        assert_null(config_find(&all, untold[i]));
+    const struct describe_configs_response_config *old = config_find(&all, "broker.id");
+    assert_true(str_equals_text(old->value, "1"));
+    assert_int_equal(old->config_source, FROM_OPERATOR);
+
+    const char *hours = "log.retention.hours";
+    config_await(client, BROKER, THIS_BROKER, hours, "300", FROM_OPERATOR);
+    assert_int_equal(
+        config_change(client, BROKER, ALL_BROKERS, "log.retention.ms", SET, "4000000000"), 0);
+    config_await(client, BROKER, THIS_BROKER, hours, "168", FROM_OPERATOR);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
+/* Kafka's rules for them count, though nothing acts on them. */
+TEST(settings_without_effect_are_changed_as_in_kafka)
+{
+    static const struct {
+        const char *name, *value;
+        int code;
+    } cases[] = {
+        { "num.replica.fetchers", "2", 0 },
+        { "num.replica.fetchers", "3", 42 },
+        { "num.replica.fetchers", "0", 42 },
+        { "background.threads", "20", 0 },
+        { "background.threads", "4", 42 },
+        { "background.threads", "21", 42 },
+        { "log.cleaner.threads", "0", 42 },
+        { "log.cleaner.threads", "2", 0 },
+        { "log.cleaner.threads", "3", 42 },
+        { "remote.log.reader.threads", "x", 42 },
+        { "metric.reporters", "x", 42 },
+        { "metric.reporters", "", 0 },
+        { "leader.replication.throttled.rate", "1000", 0 },
+    };
+    struct test_client *client = client_open(shared_broker_port());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *name = cases[i].name;
+        int code = config_change(client, BROKER, THIS_BROKER, name, SET, cases[i].value);
+        if (code != cases[i].code) fail_msg("%s=%s: %d", name, cases[i].value, code);
+        assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, DELETE, NULL), 0);
+    }
+    const char *name = "num.replica.fetchers";
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, SET, "2"), 0);
+    config_await(client, BROKER, THIS_BROKER, name, "2", FROM_BROKER);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, DELETE, NULL), 0);
+    client_close(client);
+}
+
 TEST(settings_of_brokers_come_in_layers)
 {
     struct test_client *client = client_open(shared_broker_port());
@@ -435,6 +522,20 @@ TEST(settings_of_brokers_come_in_layers)
     config_await(client, TOPIC, topic.name, "delete.retention.ms", "4000000", FROM_ALL_BROKERS);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, name, DELETE, NULL), 0);
     config_await(client, TOPIC, topic.name, "delete.retention.ms", "86400000", FROM_DEFAULT);
+    client_close(client);
+}
+
+TEST(any_retention_of_a_broker_below_zero_is_none)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    const char *name = "log.retention.ms";
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, SET, "-7"), 0);
+    config_await(client, BROKER, THIS_BROKER, name, "-7", FROM_BROKER);
+    config_await(client, TOPIC, topic.name, "retention.ms", "-1", FROM_BROKER);
+    produce_some(client, topic, 0, 1); /* Of 2023. */
+    assert_int_equal(fetch(client, topic, 0, 0).error_code, 0);
+    assert_int_equal(config_change(client, BROKER, THIS_BROKER, name, DELETE, NULL), 0);
     client_close(client);
 }
 

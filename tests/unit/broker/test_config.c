@@ -350,7 +350,7 @@ TEST(promises_that_cannot_be_kept_are_refused)
     assert_refuses("--dev", SET("default.replication.factor", "3"));
     assert_says(why, "default.replication.factor can only be 1: nothing is replicated in this");
     assert_refuses("--dev", SET("process.roles", "broker"));
-    assert_refuses("--dev", SET("unclean.leader.election.enable", "true"));
+    assert_refuses("--dev", SET("process.roles", "controller"));
     assert_loads("--dev", SET("process.roles", "controller,broker"));
 }
 
@@ -472,7 +472,7 @@ TEST(negative_retention_is_none_and_zero_is_a_mistake)
     assert_says(why, "log.retention.minutes cannot be 0");
 }
 
-TEST(topics_get_what_is_served_and_nothing_else)
+TEST(topics_get_what_is_said_for_them)
 {
     assert_loads("--dev", SET("log.segment.bytes", "1048576"), SET("message.max.bytes", "2000"),
                  SET("log.retention.bytes", "77"), SET("log.cleanup.policy", "delete"));
@@ -487,8 +487,9 @@ TEST(topics_get_what_is_served_and_nothing_else)
     assert_string_equal(topic_default("compression.gzip.level"), "5");
     assert_string_equal(topic_default("message.timestamp.type"), "LogAppendTime");
     assert_refuses("--dev", SET("compression.gzip.level", "0"));
-    assert_refuses("--dev", SET("log.local.retention.ms", "5"));
-    assert_says(why, "--set: log.local.retention.ms: ");
+    assert_loads("--dev", SET("log.local.retention.ms", "5"));
+    assert_string_equal(topic_default("local.retention.ms"), "5");
+    assert_refuses("--dev", SET("log.local.retention.ms", "-3"));
 }
 
 TEST(somebody_must_be_let_in)

@@ -78,14 +78,34 @@ TEST(a_refused_value_changes_nothing)
     assert_int_equal(settings.segment_bytes, 1073741824);
 }
 
-TEST(settings_that_are_not_served_yet_take_only_their_default_however_it_is_written)
+TEST(settings_that_nothing_acts_on_are_checked_all_the_same)
 {
     assert_int_equal(check("remote.copy.lag.ms", " 0 "), 0);
-    assert_int_equal(check("remote.copy.lag.ms", "1"), ERR_INVALID_CONFIG);
+    assert_int_equal(check("remote.copy.lag.ms", "1"), 0);
+    assert_int_equal(check("remote.copy.lag.ms", "-2"), ERR_INVALID_CONFIG);
+    assert_int_equal(check("unclean.leader.election.enable", "true"), 0);
+    assert_int_equal(check("unclean.leader.election.enable", "x"), ERR_INVALID_CONFIG);
     assert_int_equal(check("remote.storage.enable", "FALSE"), 0);
     assert_int_equal(check("remote.storage.enable", "true"), ERR_INVALID_CONFIG);
-    assert_int_equal(check("leader.replication.throttled.replicas", "  "), 0);
-    assert_int_equal(check("leader.replication.throttled.replicas", "*"), ERR_INVALID_CONFIG);
+}
+
+TEST(throttled_replicas_are_pairs_of_partitions_and_brokers_or_all)
+{
+    static const char *const legal[] = {
+        "",
+        "  ",
+        "*",
+        "0:1",
+        "0:1,1:1",
+        " 0:1 , 12:345 ",
+        "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1,10:1,11:1,12:1,13:1,14:1,15:1,16:1,17:1"
+    };
+    static const char *const illegal[] = { "x", "0", "0:", ":1", "1:2:3", "*,0:1", "0:-1", "0;1" };
+    for (size_t i = 0; i < sizeof legal / sizeof legal[0]; i++)
+        assert_int_equal(check("leader.replication.throttled.replicas", legal[i]), 0);
+    for (size_t i = 0; i < sizeof illegal / sizeof illegal[0]; i++)
+        assert_int_equal(check("follower.replication.throttled.replicas", illegal[i]),
+                         ERR_INVALID_CONFIG);
 }
 
 TEST(a_topic_may_have_a_codec_and_the_brokers_time)
