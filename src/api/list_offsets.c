@@ -4,8 +4,7 @@
 #include "handlers.h"
 #include "partition_read.h"
 
-/* A tool that looks at a partition without being its follower (Kafka's debugging consumer). */
-#define REPLICA_DEBUGGING -2
+#define REPLICA_CONSUMER -1
 
 struct lookup_part {
     struct partition *partition;
@@ -92,15 +91,13 @@ static int gather(const struct list_offsets_request *request, struct gathered_to
     return err;
 }
 
-static int find_part(struct lookup_call *lookups, const struct list_offsets_request *request,
-                     struct str topic_name, const struct list_offsets_request_partition *wanted,
-                     bool is_repeated, struct partition **partition)
+static int find_part(struct lookup_call *lookups, struct str topic_name,
+                     const struct list_offsets_request_partition *wanted, bool is_repeated,
+                     struct partition **partition)
 {
     if (is_repeated) return ERR_INVALID_REQUEST;
     if (!timestamp_is_known(wanted->timestamp, lookups->call->api_version))
         return ERR_UNSUPPORTED_VERSION;
-    if (request->replica_id != -1 && request->replica_id != REPLICA_DEBUGGING)
-        return ERR_TOPIC_AUTHORIZATION_FAILED; /* Followers are our own brokers only. */
     const struct meta_topic *topic = meta_view_topic(lookups->loop->view, topic_name);
     struct api_partition *known = NULL;
     int err = api_find_named(lookups->loop, topic, wanted->partition_index, &known);
@@ -118,7 +115,7 @@ static bool begin_part(struct lookup_call *lookups, struct lookup_part *part,
     answer->partition_index = wanted->partition_index;
     answer->offset = answer->timestamp = -1;
     answer->leader_epoch = -1;
-    int err = find_part(lookups, request, topic, wanted, part->gathered.repeat.is_repeated,
+    int err = find_part(lookups, topic, wanted, part->gathered.repeat.is_repeated,
                         &part->partition);
     if (err != 0) {
         answer->error_code = error_kafka_code(err);
@@ -126,7 +123,9 @@ static bool begin_part(struct lookup_call *lookups, struct lookup_part *part,
     }
     part->lookup.timestamp = wanted->timestamp;
     part->lookup.current_leader_epoch = wanted->current_leader_epoch;
-    part->lookup.read_committed = request->isolation_level == 1;
+    /* As in Kafka it is only asked of consumers. */
+    part->lookup.read_committed = request->isolation_level == 1 &&
+                                  request->replica_id == REPLICA_CONSUMER;
     partition_find_offset(part->partition, &part->lookup);
     return part->lookup.err == ERR_NEEDS_IO;
 }

@@ -346,6 +346,30 @@ TEST(a_hundred_partitions_are_asked_for_by_one_request)
     client_close(client);
 }
 
+/* As in Kafka: no secret is in them, and what a follower may do is not asked here. */
+TEST(offsets_are_told_to_whoever_says_to_be_a_replica)
+{
+    static const int32_t replicas[] = { -1, -2, -3, 0, 1, 7 };
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic topic = topic_with_times(client);
+    for (size_t i = 0; i < sizeof replicas / sizeof replicas[0]; i++) {
+        struct list_offsets_request request = list_offsets_request_empty();
+        request.replica_id = replicas[i];
+        request.isolation_level = 1;
+        make_array(client, &list_offsets_request_topic_shape, 1, &request.topics);
+        request.topics.items[0].name = topic.name;
+        make_array(client, &list_offsets_request_partition_shape, 1,
+                   &request.topics.items[0].partitions);
+        request.topics.items[0].partitions.items[0].timestamp = LATEST;
+        request.topics.items[0].partitions.items[0].current_leader_epoch = -1;
+        struct list_offsets_response response;
+        client_call(client, LIST_OFFSETS, LIST_OFFSETS_NEWEST, &request, &response);
+        assert_int_equal(response.topics.items[0].partitions.items[0].error_code, 0);
+        assert_int_equal(response.topics.items[0].partitions.items[0].offset, 10);
+    }
+    client_close(client);
+}
+
 TEST(a_request_for_no_topics_of_offsets_is_answered_with_none)
 {
     struct test_client *client = client_open(shared_broker_port());
