@@ -41,6 +41,7 @@ class Difference:
     def __init__(self, path, kafka, sluice):
         self.path, self.kafka, self.sluice = path, kafka, sluice
         self.field = re.sub(r"\[[^]]*\]", "", path)
+        self.keyed = re.sub(r"^(\w+)\[[^]]*\]", r"\1", path)
 
     def __str__(self):
         return "%s: Kafka %s, Sluice %s" % (self.path, shown(self.kafka), shown(self.sluice))

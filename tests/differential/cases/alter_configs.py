@@ -220,6 +220,8 @@ def a_broker_changed(pair):
         look_everywhere("a list changed")
         replace(pair, changes(BROKER, "1", ("log.retention.bytes", "444444444")), note="replaced")
         look_everywhere("replaced")
+        alter(pair, changes(BROKER, "1", ("log.retention.ms", "-7")), note="no limit")
+        look_everywhere("no limit")
     finally:
         replace(pair, changes(BROKER, "1"), note="nothing left for one")
         alter(pair, changes(BROKER, "", *[(key, DELETE, None) for key, _ in wanted]), note="nothing left for all")
