@@ -60,10 +60,17 @@ void production_close(struct production *production)
     mem_free(production->separator);
 }
 
+/* Asking for signals is a call to the kernel, and this is asked for each record. */
+#define LOOK_EVERY_US 50000
+
 bool production_goes_on(struct production *production)
 {
+    int64_t now_us = clock_monotonic_us(clock_real());
     rd_kafka_poll(production->kafka, 0);
-    if (stop_signals_came(&production->signals)) production->was_stopped = true;
+    if (now_us - production->looked_us >= LOOK_EVERY_US) {
+        production->looked_us = now_us;
+        if (stop_signals_came(&production->signals)) production->was_stopped = true;
+    }
     return !production->has_failed && !production->was_stopped;
 }
 

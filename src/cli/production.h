@@ -38,11 +38,11 @@ struct production {
     char *separator;             /* NULL: lines are values. */
     size_t separator_length;
     struct stop_signals signals;
-    bool was_stopped; /* A signal came: no more is sent. */
-    int64_t began_us;
-    int64_t sent, delivered; /* Records; the one that is sent as nth is called line n. */
-    int64_t sent_bytes;      /* Of their keys and values. */
-    bool has_failed;         /* Of the first record that was not delivered: */
+    bool was_stopped;            /* A signal came: no more is sent. */
+    int64_t began_us, looked_us; /* The beginning; when signals were looked for last. */
+    int64_t sent, delivered;     /* Records; the one that is sent as nth is called line n. */
+    int64_t sent_bytes;          /* Of their keys and values. */
+    bool has_failed;             /* Of the first record that was not delivered: */
     int64_t failed_line;
     rd_kafka_resp_err_t failure;
 };

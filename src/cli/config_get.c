@@ -1,95 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings of topics and brokers: shown, changed, given their default back. */
+/* Shows settings of topics and brokers, and where their values come from. */
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "buffer.h"
 #include "commands.h"
+#include "config_owner.h"
 #include "error.h"
 #include "output.h"
-#include "settings_client.h"
-#include "talk.h"
-
-/* Whose settings. The struct of every command here begins with it. */
-struct owner_settings {
-    struct common_settings common;
-    const char *topic, *broker; /* One of them is NULL. */
-};
-
-struct owner {
-    enum settings_owner type;
-    struct str name;  /* Empty: all brokers. */
-    int32_t node_id;  /* Of a broker; -1: any may answer. */
-    const char *kind; /* "topic " or "broker ", for sentences; "" */
-    const char *text; /* … and this behind it. */
-};
-
-/* Complains and returns STATUS_USAGE if the options do not name one owner. */
-static enum status find_owner(const struct owner_settings *settings, struct owner *owner)
-{
-    int64_t node_id = -1;
-    if ((settings->topic == NULL) == (settings->broker == NULL)) {
-        output_complain("whose settings? One of --topic and --broker must say");
-        output_hint("--topic orders, --broker 1, or --broker all for what all brokers share");
-        return STATUS_USAGE;
-    }
-    if (settings->topic != NULL) {
-        *owner = (struct owner){ SETTINGS_OF_TOPIC, str_from(settings->topic), -1, "topic ",
-                                 settings->topic };
-        return STATUS_OK;
-    }
-    if (strcmp(settings->broker, "all") == 0) {
-        *owner = (struct owner){ SETTINGS_OF_BROKER, STR_LITERAL(""), -1, "", "all brokers" };
-        return STATUS_OK;
-    }
-    if (text_to_number(settings->broker, 0, INT32_MAX, &node_id) != 0) {
-        output_complain("--broker takes a broker's id, or all, not '%s'", settings->broker);
-        output_hint("the ids: sluice cluster");
-        return STATUS_USAGE;
-    }
-    *owner = (struct owner){ SETTINGS_OF_BROKER, str_from(settings->broker), (int32_t)node_id,
-                             "broker ", settings->broker };
-    return STATUS_OK;
-}
-
-/* Connects to whoever knows that owner's settings: those of a broker, itself only. */
-static int open_for(struct talk *talk, const struct common_settings *common,
-                    const struct owner *owner)
-{
-    int err = talk_open(talk, common);
-    if (err == 0 && owner->node_id >= 0) err = talk_move(talk, owner->node_id, common);
-    return err;
-}
-
-static void complain_of_owner(const struct owner *owner, const char *failure, int16_t error_code,
-                              struct str message)
-{
-    enum err err = error_from_kafka_code(error_code);
-    if (err == ERR_UNKNOWN_TOPIC_OR_PARTITION)
-        output_complain("%s%s: it does not exist", owner->kind, owner->text);
-    else if (message.length > 0)
-        output_complain("%s%s: %s: %.*s", owner->kind, owner->text, failure, message.length,
-                        message.data);
-    else
-        output_complain("%s%s: %s: %s", owner->kind, owner->text, failure, error_text(err));
-    if (err == ERR_UNKNOWN_TOPIC_OR_PARTITION)
-        output_hint("see: sluice topic list");
-    else if (err == ERR_INVALID_CONFIG || err == ERR_INVALID_REQUEST)
-        output_hint("the settings and what they take: sluice config get --%s %s --explain",
-                    owner->type == SETTINGS_OF_TOPIC ? "topic" : "broker",
-                    owner->name.length == 0 ? "all" : owner->text);
-}
-
-/* ---- get --------------------------------------------------------------------------------------- */
 
 struct get_settings {
-    struct owner_settings owner;
+    struct config_owner_settings owner;
     bool only_own, with_synonyms, with_explanations;
 };
 
@@ -99,7 +24,7 @@ static int compare_configs(const void *a, const void *b)
                        ((const struct describe_configs_response_config *)b)->name);
 }
 
-static bool is_shown(const struct get_settings *settings, const struct owner *owner,
+static bool is_shown(const struct get_settings *settings, const struct config_owner *owner,
                      const struct describe_configs_response_config *config)
 {
     return !settings->only_own || settings_is_own(owner->type, owner->name, config);
@@ -135,7 +60,7 @@ static void synonyms_cell(struct table *table,
     buffer_close(&text);
 }
 
-static int print_configs(const struct get_settings *settings, const struct owner *owner,
+static int print_configs(const struct get_settings *settings, const struct config_owner *owner,
                          const struct describe_configs_response_result *result)
 {
     static const char *const headings[] = { "SETTING", "VALUE", "SOURCE", "SYNONYMS" };
@@ -162,7 +87,8 @@ static const char *type_name(int8_t type)
 }
 
 /* A paragraph for each: a table would be too wide. */
-static void print_explanations(const struct get_settings *settings, const struct owner *owner,
+static void print_explanations(const struct get_settings *settings,
+                               const struct config_owner *owner,
                                const struct describe_configs_response_result *result)
 {
     for (int32_t i = 0; i < result->configs.count; i++) {
@@ -217,7 +143,7 @@ static json_t *json_of_config(const struct describe_configs_response_config *con
     return NULL;
 }
 
-static int print_configs_json(const struct get_settings *settings, const struct owner *owner,
+static int print_configs_json(const struct get_settings *settings, const struct config_owner *owner,
                               const struct describe_configs_response_result *result)
 {
     json_t *array = json_array();
@@ -234,7 +160,8 @@ static int print_configs_json(const struct get_settings *settings, const struct 
 }
 
 /* A broker leaves out what it does not know. */
-static enum status complain_of_missing(const struct owner *owner, const struct operands *names,
+static enum status complain_of_missing(const struct config_owner *owner,
+                                       const struct operands *names,
                                        const struct describe_configs_response_result *result)
 {
     enum status status = STATUS_OK;
@@ -249,8 +176,8 @@ static enum status complain_of_missing(const struct owner *owner, const struct o
     return status;
 }
 
-static enum status show_result(const struct get_settings *settings, const struct owner *owner,
-                               const struct operands *names,
+static enum status show_result(const struct get_settings *settings,
+                               const struct config_owner *owner, const struct operands *names,
                                const struct describe_configs_response *response, int *err)
 {
     if (response->results.count != 1) {
@@ -259,8 +186,8 @@ static enum status show_result(const struct get_settings *settings, const struct
     }
     const struct describe_configs_response_result *result = &response->results.items[0];
     if (result->error_code != 0) {
-        complain_of_owner(owner, "settings cannot be shown", result->error_code,
-                          result->error_message);
+        config_owner_complain(owner, "settings cannot be shown", result->error_code,
+                              result->error_message);
         return STATUS_FAILED;
     }
     if (result->configs.count > 1)
@@ -279,12 +206,12 @@ static enum status show_result(const struct get_settings *settings, const struct
 static enum status run_get(const void *given, const struct operands *operands)
 {
     const struct get_settings *settings = given;
-    struct owner owner;
-    if (find_owner(&settings->owner, &owner) != STATUS_OK) return STATUS_USAGE;
+    struct config_owner owner;
+    if (config_owner_find(&settings->owner, &owner) != STATUS_OK) return STATUS_USAGE;
     struct talk talk;
     struct describe_configs_response response;
     enum status status = STATUS_FAILED;
-    int err = open_for(&talk, &settings->owner.common, &owner);
+    int err = config_owner_open(&talk, &settings->owner.common, &owner);
     if (err == 0)
         err = settings_ask(&talk, owner.type, &owner.name, 1, operands, settings->with_explanations,
                            &response);
@@ -293,14 +220,8 @@ static enum status run_get(const void *given, const struct operands *operands)
 }
 
 /* clang-format off */
-#define OWNER_OPTIONS \
-    { "topic", 't', OPTION_TEXT, offsetof(struct owner_settings, topic), 0, 0, \
-      "TOPIC", "the settings of this topic" }, \
-    { "broker", 'B', OPTION_TEXT, offsetof(struct owner_settings, broker), 0, 0, \
-      "ID|all", "the settings of this broker, or what was set for all of them" }
-
 static const struct option_row get_options[] = {
-    OWNER_OPTIONS,
+    CONFIG_OWNER_OPTIONS,
     { "own", 'o', OPTION_FLAG, offsetof(struct get_settings, only_own), 0, 0,
       NULL, "only what was set here, no defaults" },
     { "synonyms", 's', OPTION_FLAG, offsetof(struct get_settings, with_synonyms), 0, 0,
@@ -327,132 +248,4 @@ const struct command config_get_command = {
     .option_count = sizeof get_options / sizeof get_options[0],
     .settings_size = sizeof(struct get_settings),
     .run = run_get,
-};
-
-/* ---- set and unset ----------------------------------------------------------------------------- */
-
-struct change_settings {
-    struct owner_settings owner;
-    bool dry_run;
-};
-
-static int report_changes(const struct change_settings *settings, const struct owner *owner,
-                          const struct settings_change *changes, unsigned count)
-{
-    json_t *array = json_array();
-    bool as_json = settings->owner.common.as_json;
-    for (unsigned i = 0; i < count; i++) {
-        const struct settings_change *change = &changes[i];
-        struct str value = str_from(change->value);
-        if (as_json) {
-            json_t *object = json_object();
-            if (json_array_append_new(array, object) != 0 ||
-                json_set_bytes(object, "name", change->name.data, change->name.length) != 0 ||
-                json_set_bytes(object, "value", value.data, value.length) != 0) {
-                json_decref(array);
-                return ERR_NO_MEMORY;
-            }
-            continue;
-        }
-        printf("%s%s: ", owner->kind, owner->text);
-        output_text("", change->name);
-        if (change->value != NULL)
-            output_text("=", value);
-        else
-            fputs(" is not set any more", stdout);
-        puts(settings->dry_run ? " (not done: --dry-run)" : "");
-    }
-    if (as_json) return json_print(array, true, stdout);
-    json_decref(array);
-    return 0;
-}
-
-static enum status make_changes(const struct change_settings *settings,
-                                const struct settings_change *changes, unsigned count)
-{
-    struct owner owner;
-    if (find_owner(&settings->owner, &owner) != STATUS_OK) return STATUS_USAGE;
-    struct talk talk;
-    struct incremental_alter_configs_response_resource answer;
-    enum status status = STATUS_FAILED;
-    int err = open_for(&talk, &settings->owner.common, &owner);
-    if (err == 0)
-        err = settings_alter(&talk, owner.type, owner.name, changes, count, settings->dry_run,
-                             &answer);
-    if (err == 0 && answer.error_code != 0) {
-        complain_of_owner(&owner, "nothing was changed", answer.error_code, answer.error_message);
-    } else if (err == 0) {
-        err = report_changes(settings, &owner, changes, count);
-        if (err == 0 && output_finish() == 0) status = STATUS_OK;
-    }
-    return talk_close(&talk, err) == STATUS_OK ? status : STATUS_FAILED;
-}
-
-static enum status change(const struct change_settings *settings, const struct operands *operands,
-                          bool has_values)
-{
-    struct settings_change *changes = mem_calloc(operands->count, sizeof *changes);
-    enum status status = STATUS_OK;
-    if (changes == NULL) {
-        output_complain("%s", error_text(ERR_NO_MEMORY));
-        return STATUS_FAILED;
-    }
-    for (unsigned i = 0; i < operands->count && status == STATUS_OK; i++) {
-        const char *text = operands->items[i];
-        if (!has_values)
-            changes[i] = (struct settings_change){ str_from(text), NULL };
-        else if (settings_change_parse(text, "config set", &changes[i]) != 0)
-            status = STATUS_USAGE;
-    }
-    if (status == STATUS_OK) status = make_changes(settings, changes, operands->count);
-    mem_free(changes);
-    return status;
-}
-
-static enum status run_set(const void *given, const struct operands *operands)
-{
-    return change(given, operands, true);
-}
-
-static enum status run_unset(const void *given, const struct operands *operands)
-{
-    return change(given, operands, false);
-}
-
-/* clang-format off */
-static const struct option_row change_options[] = {
-    OWNER_OPTIONS,
-    { "dry-run", 0, OPTION_FLAG, offsetof(struct change_settings, dry_run), 0, 0,
-      NULL, "only say whether it could be done" },
-};
-/* clang-format on */
-
-const struct command config_set_command = {
-    .name = "config set",
-    .operands = "SETTING=VALUE…",
-    .least_operands = 1,
-    .most_operands = UINT_MAX,
-    .summary = "Change settings of a topic or a broker, all of them or none",
-    .about = "What a broker has in its properties file only counts again when it is unset here.\n",
-    .example = "  sluice config set --topic orders retention.ms=3600000 cleanup.policy=compact\n"
-               "  sluice config set --broker all log.cleaner.threads=2\n",
-    .takes = TAKES_BROKER | TAKES_JSON,
-    .options = change_options,
-    .option_count = sizeof change_options / sizeof change_options[0],
-    .settings_size = sizeof(struct change_settings),
-    .run = run_set,
-};
-
-const struct command config_unset_command = {
-    .name = "config unset",
-    .operands = "SETTING…",
-    .least_operands = 1,
-    .most_operands = UINT_MAX,
-    .summary = "Give settings of a topic or a broker their default back",
-    .example = "  sluice config unset --topic orders retention.ms\n",
-    .takes = TAKES_BROKER | TAKES_JSON,
-    .options = change_options,
-    .option_count = sizeof change_options / sizeof change_options[0],
-    .settings_size = sizeof(struct change_settings),
-    .run = run_unset,
 };
