@@ -5,12 +5,20 @@
 #include <string.h>
 
 #include "commands.h"
+#include "config_owner.h"
 #include "metadata.h"
 #include "output.h"
 #include "talk.h"
 
 /* Nobody waits longer at a prompt. */
 #define TIMEOUT_S 2
+
+/* The words before the one that is completed. */
+struct behind {
+    const struct option_row *open;          /* An option whose value is next; NULL: none is. */
+    const char *bootstrap, *topic, *broker; /* Values of those options; NULL: not named. */
+    bool only_operands;                     /* "--" was among them. */
+};
 
 static void print_candidate(FILE *out, const char *begun, const char *word, size_t length,
                             const char *meaning)
@@ -67,14 +75,20 @@ static int compare_names(const void *a, const void *b)
                        ((const struct metadata_response_topic *)b)->name);
 }
 
-static void complete_topic(const char *begun, const char *bootstrap, FILE *out)
+static struct common_settings common_of(const struct behind *behind)
 {
-    struct common_settings common = { .bootstrap_server = bootstrap };
+    struct common_settings common = { .bootstrap_server = behind->bootstrap,
+                                      .timeout_s = TIMEOUT_S };
+    options_common_defaults(&common);
+    return common;
+}
+
+static void complete_topic(const char *begun, const struct behind *behind, FILE *out)
+{
+    struct common_settings common = common_of(behind);
     struct talk talk;
     struct metadata_request request;
     struct metadata_response response;
-    options_common_defaults(&common);
-    common.timeout_s = TIMEOUT_S;
     message_defaults(&metadata_request_shape, &request);
     request.allow_auto_topic_creation = false;
     request.topics.count = -1; /* all */
@@ -90,6 +104,30 @@ static void complete_topic(const char *begun, const char *bootstrap, FILE *out)
     talk_close(&talk, 0); /* a prompt is no place for complaints */
 }
 
+/* The settings of the topic or broker that the words name, with what stands behind a name. */
+static void complete_setting(const char *begun, const struct behind *behind, const char *end,
+                             FILE *out)
+{
+    struct config_owner_settings settings = { common_of(behind), behind->topic, behind->broker };
+    struct config_owner owner;
+    struct talk talk;
+    struct describe_configs_response response;
+    if ((behind->topic == NULL) == (behind->broker == NULL) ||
+        config_owner_find(&settings, &owner) != STATUS_OK)
+        return;
+    int err = config_owner_open(&talk, &settings.common, &owner);
+    if (err == 0) err = settings_ask(&talk, owner.type, &owner.name, 1, NULL, false, &response);
+    for (int32_t i = 0;
+         err == 0 && response.results.count == 1 && i < response.results.items[0].configs.count;
+         i++) {
+        char word[256];
+        struct str name = response.results.items[0].configs.items[i].name;
+        int length = snprintf(word, sizeof word, "%.*s%s", name.length, name.data, end);
+        if (length < (int)sizeof word) print_candidate(out, begun, word, (size_t)length, NULL);
+    }
+    talk_close(&talk, 0);
+}
+
 static bool has_word(const char *placeholder, const char *word)
 {
     return placeholder != NULL && strstr(placeholder, word) != NULL;
@@ -97,7 +135,7 @@ static bool has_word(const char *placeholder, const char *word)
 
 /* What help calls a value says what it may be. */
 static void complete_value(const char *begun, const char *placeholder, bool is_choice,
-                           const char *bootstrap, FILE *out)
+                           const struct behind *behind, FILE *out)
 {
     if (is_choice) {
         for (const char *at = placeholder; *at != '\0';) {
@@ -106,7 +144,9 @@ static void complete_value(const char *begun, const char *placeholder, bool is_c
             at += length + (at[length] == '|');
         }
     } else if (has_word(placeholder, "TOPIC")) {
-        complete_topic(begun, bootstrap, out);
+        complete_topic(begun, behind, out);
+    } else if (has_word(placeholder, "SETTING")) {
+        complete_setting(begun, behind, has_word(placeholder, "SETTING=") ? "=" : "", out);
     } else if (has_word(placeholder, "FILE") || has_word(placeholder, "FOLDER")) {
         fputs(COMPLETE_FILES "\n", out);
     }
@@ -125,28 +165,37 @@ static const struct option_row *row_of(const struct command *command, const char
     return NULL;
 }
 
-/* The words before the one that is completed. */
-struct behind {
-    const struct option_row *open; /* An option whose value is next; NULL: none is. */
-    const char *bootstrap;         /* NULL: not named. */
-    bool only_operands;            /* "--" was among them. */
-};
+static void note_value(struct behind *behind, const char *option, size_t length, const char *value)
+{
+    const struct {
+        const char *option;
+        const char **value;
+    } wanted[] = {
+        { "bootstrap-server", &behind->bootstrap },
+        { "topic", &behind->topic },
+        { "broker", &behind->broker },
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (strlen(wanted[i].option) == length && memcmp(wanted[i].option, option, length) == 0)
+            *wanted[i].value = value;
+}
 
 static struct behind read_behind(const struct command *command, int count, char **words)
 {
-    struct behind behind = { NULL, NULL, false };
+    struct behind behind = { .open = NULL };
     for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        size_t length = strcspn(word, "=");
         if (behind.open != NULL) {
-            if (strcmp(behind.open->name, "bootstrap-server") == 0) behind.bootstrap = words[i];
+            note_value(&behind, behind.open->name, strlen(behind.open->name), word);
             behind.open = NULL;
-        } else if (strcmp(words[i], "--") == 0) {
+        } else if (strcmp(word, "--") == 0) {
             behind.only_operands = true;
+        } else if (!behind.only_operands && word[0] == '-' && word[length] == '=') {
+            if (length > 2) note_value(&behind, word + 2, length - 2, word + length + 1);
         } else if (!behind.only_operands) {
-            const char *joined = "--bootstrap-server=";
-            const struct option_row *row = row_of(command, words[i]);
+            const struct option_row *row = row_of(command, word);
             if (row != NULL && row->kind != OPTION_FLAG) behind.open = row;
-            if (strncmp(words[i], joined, strlen(joined)) == 0)
-                behind.bootstrap = words[i] + strlen(joined);
         }
     }
     return behind;
@@ -175,11 +224,9 @@ void complete_words(int count, char **words, FILE *out)
     const char *begun = words[count - 1];
     struct behind behind = read_behind(command, count - 1 - name_words, words + name_words);
     if (behind.open != NULL)
-        complete_value(begun, behind.open->value, behind.open->kind == OPTION_CHOICE,
-                       behind.bootstrap, out);
+        complete_value(begun, behind.open->value, behind.open->kind == OPTION_CHOICE, &behind, out);
     else if (begun[0] == '-' && !behind.only_operands)
         complete_option(command, begun, out);
     else
-        complete_value(begun, command->operands, command->operands_are_words, behind.bootstrap,
-                       out);
+        complete_value(begun, command->operands, command->operands_are_words, &behind, out);
 }

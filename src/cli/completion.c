@@ -35,7 +35,7 @@ static const char zsh_script[] =
     "# zsh completion of sluice: made by `sluice completion zsh`\n"
     "_sluice()\n"
     "{\n"
-    "    local -a candidates\n"
+    "    local -a candidates end\n"
     "    local candidate\n"
     "    for candidate in \"${(@f)$(\"${words[1]}\" " COMPLETE_WORD
     " \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
@@ -43,10 +43,11 @@ static const char zsh_script[] =
     "            _files\n"
     "        elif [[ -n $candidate ]]; then\n"
     "            candidate=${candidate//:/\\\\:}\n"
+    "            [[ $candidate != *= ]] || end=(-S '')\n"
     "            candidates+=(\"${candidate/$'\\t'/:}\")\n"
     "        fi\n"
     "    done\n"
-    "    (( $#candidates == 0 )) || _describe sluice candidates\n"
+    "    (( $#candidates == 0 )) || _describe sluice candidates \"${(@)end}\"\n"
     "}\n"
     "if [[ ${funcstack[1]:-} == _sluice ]]; then _sluice; else compdef _sluice sluice; fi\n";
 
@@ -84,7 +85,8 @@ const struct command completion_command = {
     .least_operands = 1,
     .most_operands = 1,
     .summary = "Print what makes a shell complete sluice's commands",
-    .about = "Commands, options, their values, files, and topics, for which the broker is asked.\n",
+    .about = "Commands, options, their values, files, and the topics and settings of the broker, "
+             "which is asked.\n",
     .example = "  source <(sluice completion bash)                  # this shell; or in ~/.bashrc\n"
                "  sluice completion zsh >~/.zfunc/_sluice           # a folder of $fpath\n"
                "  sluice completion fish >~/.config/fish/completions/sluice.fish\n",
