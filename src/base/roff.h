@@ -18,8 +18,8 @@ void roff_text(FILE *out, const char *text);
 /* Lines that stay as they are. */
 void roff_lines(FILE *out, const char *text);
 
-/* An entry of a list: a name in bold, what stands for its value in italics ("" if there is none), and its
- * meaning. */
+/* An entry of a list: a name in bold, what stands for its value in italics ("" if there is none),
+ * and its meaning. */
 void roff_entry(FILE *out, const char *name, const char *value, const char *meaning);
 
 #endif

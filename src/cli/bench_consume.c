@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How fast records come out: from a topic's beginning up to its end, or so many of them.
  *
- * The rate is that from the first record to the last: finding out where they are takes as long for few as for
- * many, and is told beside it. Processor time is all of it. */
+ * The rate is that from the first record to the last: finding out where they are takes as long for
+ * few as for many, and is told beside it. Processor time is all of it. */
 
 #include "bench_run.h"
 

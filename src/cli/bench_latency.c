@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How long one record takes that is alone under way: until it is acknowledged, or until a consumer has it. */
+/* How long one record takes that is alone under way: until it is acknowledged, or until a consumer
+ * has it. */
 
 #include "bench_run.h"
 
@@ -47,7 +48,8 @@ static bool await_record(struct bench *bench, int32_t partition, const char *mar
     }
 }
 
-/* Opens a consumer at the partition's end. It must have asked where that is before the first record. */
+/* Opens a consumer at the partition's end. It must have asked where that is before the first
+ * record. */
 static bool follow(struct bench *bench, int32_t partition)
 {
     int64_t low, high;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A measurement: what `sluice bench` shares between producing, consuming and latency.
  *
- * bench.c reads the command line and opens, bench_produce.c and its like measure, bench_report.c tells.
- * MB are 10^6 and GB 10^9 bytes of records' values: what users count, whatever goes over the wire. */
+ * bench.c reads the command line and opens, bench_produce.c and its like measure, bench_report.c
+ * tells. MB are 10^6 and GB 10^9 bytes of records' values: what users count, whatever goes over
+ * the wire. */
 
 #ifndef CLI_BENCH_RUN_H
 #define CLI_BENCH_RUN_H
@@ -51,17 +52,17 @@ struct bench {
     struct latencies *latencies;        /* In µs; NULL: none are measured. */
 };
 
-/* Bytes of `values` that a record may begin in, so that no two neighbours are alike; the rest is there for
- * the last one to be whole. */
+/* Bytes of `values` that a record may begin in, so that no two neighbours are alike; the rest is
+ * there for the last one to be whole. */
 #define BENCH_VALUES_BYTES (1024 * 1024)
 
-/* Opens librdkafka's producer, or its consumer of partitions without a group, on the topic. False after
- * complaining. */
+/* Opens librdkafka's producer, or its consumer of partitions without a group, on the topic. False
+ * after complaining. */
 bool bench_open_producer(struct bench *bench, int64_t linger_ms);
 bool bench_open_consumer(struct bench *bench);
 
-/* Hands one record over, whose bytes are borrowed until it is delivered, and notes the time for its latency.
- * False after complaining. */
+/* Hands one record over, whose bytes are borrowed until it is delivered, and notes the time for
+ * its latency. False after complaining. */
 bool bench_send(struct bench *bench, int32_t partition, char *value);
 
 /* Waits for delivery reports until there are `count` in all. False after complaining. */
@@ -71,8 +72,8 @@ bool bench_await_reports(struct bench *bench, int64_t count);
 bool bench_begin(struct bench *bench);
 void bench_end(struct bench *bench);
 
-/* Shows progress, looks at the broker and for signals, all of it now and then: `records` of `all` are done, 0: it
- * is not known of how many. False: told to stop. */
+/* Shows progress, looks at the broker and for signals, all of it now and then: `records` of `all`
+ * are done, 0: it is not known of how many. False: told to stop. */
 bool bench_goes_on(struct bench *bench, int64_t records, int64_t all);
 
 /* The three measurements. False after complaining. */

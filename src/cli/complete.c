@@ -34,7 +34,8 @@ static void print_candidate(FILE *out, const char *begun, const char *word, size
 
 /* ---- commands ---------------------------------------------------------------------------------- */
 
-/* Where word `n` of a command's name begins; NULL if it has not as many, or the words before it are others. */
+/* Where word `n` of a command's name begins; NULL if it has not as many, or the words before it
+ * are others. */
 static const char *word_behind(const char *name, int n, char **words)
 {
     for (int i = 0; i < n; i++) {

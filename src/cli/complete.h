@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What could stand where somebody has pressed Tab: the shell's scripts of `sluice completion` ask for it with
- * `sluice __complete WORD…`, so that all shells and the table of options agree. */
+/* What could stand where somebody has pressed Tab: the shell's scripts of `sluice completion` ask
+ * for it with `sluice __complete WORD…`, so that all shells and the table of options agree. */
 
 #ifndef CLI_COMPLETE_H
 #define CLI_COMPLETE_H
@@ -15,9 +15,9 @@
 /* A line that stands for names of files, which shells complete better themselves. */
 #define COMPLETE_FILES ":files"
 
-/* Prints a line for each word that could stand in place of the last of `words`, which may have been begun; behind a
- * tab, what it means. Topics are asked for at the broker that the words name; if that does not answer, there are
- * none. */
+/* Prints a line for each word that could stand in place of the last of `words`, which may have
+ * been begun; behind a tab, what it means. Topics are asked for at the broker that the words name;
+ * if that does not answer, there are none. */
 void complete_words(int count, char **words, FILE *out);
 
 #endif

@@ -24,8 +24,8 @@ struct config_owner {
 enum status config_owner_find(const struct config_owner_settings *settings,
                               struct config_owner *owner);
 
-/* Connects to whoever knows that owner's settings: those of a broker, itself only. Returns 0 or an error;
- * talk_close() in any case. */
+/* Connects to whoever knows that owner's settings: those of a broker, itself only. Returns 0 or an
+ * error; talk_close() in any case. */
 int config_owner_open(struct talk *talk, const struct common_settings *common,
                       const struct config_owner *owner);
 

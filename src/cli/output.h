@@ -16,11 +16,12 @@
  * \n \t \r \\ or \xHH. A failed allocation shows in the buffer. */
 void output_escape(struct buffer *out, const void *data, size_t length);
 
-/* Writes bytes: escaped if `to_terminal`, otherwise as they are. Returns 0, ERR_NO_MEMORY or ERR_IO. */
+/* Writes bytes: escaped if `to_terminal`, otherwise as they are. Returns 0, ERR_NO_MEMORY or
+ * ERR_IO. */
 int output_bytes(FILE *out, bool to_terminal, const void *data, size_t length);
 
-/* Writes `prefix` and `text` to standard output, the text escaped if that is a terminal. What cannot be
- * written shows in output_finish(). */
+/* Writes `prefix` and `text` to standard output, the text escaped if that is a terminal. What
+ * cannot be written shows in output_finish(). */
 void output_text(const char *prefix, struct str text);
 
 /* The columns of a terminal that it takes, near enough: one per character. */

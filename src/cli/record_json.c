@@ -63,7 +63,8 @@ static int is_no(const char *name, const char *what, char problem[PROBLEM_SIZE])
     return ERR_MALFORMED;
 }
 
-/* The bytes of `name`, which may be text, null or missing, or base64 under that name with "_base64" behind. */
+/* The bytes of `name`, which may be text, null or missing, or base64 under that name with
+ * "_base64" behind. */
 static int take_bytes(const json_t *object, const char *name, struct buffer *decoded,
                       struct str *bytes, char problem[PROBLEM_SIZE])
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A record as one JSON object: what `sluice consume --json` prints and `sluice produce --from-json` reads. */
+/* A record as one JSON object: what `sluice consume --json` prints and `sluice produce
+ * --from-json` reads. */
 
 #ifndef CLI_RECORD_JSON_H
 #define CLI_RECORD_JSON_H
@@ -25,8 +26,9 @@ struct record_json {
     struct buffer key_bytes, value_bytes; /* Of what is base64 there. */
 };
 
-/* Reads a line. All of key, value, headers and timestamp may be missing; what else is there does not count.
- * Returns 0, ERR_NO_MEMORY, or ERR_MALFORMED with a sentence in `problem`; record_json_close() in any case. */
+/* Reads a line. All of key, value, headers and timestamp may be missing; what else is there does
+ * not count. Returns 0, ERR_NO_MEMORY, or ERR_MALFORMED with a sentence in `problem`;
+ * record_json_close() in any case. */
 int record_json_parse(struct record_json *record, struct str line, char problem[PROBLEM_SIZE]);
 void record_json_close(struct record_json *record);
 

@@ -22,7 +22,8 @@ int talk_open_at(struct talk *talk, struct str host, int32_t port,
 /* Goes on with broker `node_id` of the cluster, over another connection. Returns 0 or an error. */
 int talk_move(struct talk *talk, int32_t node_id, const struct common_settings *common);
 
-/* Asks in the highest version that both know, or in `version`. `response` is valid until talk_close(). */
+/* Asks in the highest version that both know, or in `version`. `response` is valid until
+ * talk_close(). */
 int talk_ask(struct talk *talk, const struct admin_api *api, const void *request, void *response);
 int talk_ask_in(struct talk *talk, const struct admin_api *api, int16_t version,
                 const void *request, void *response);

@@ -20,9 +20,9 @@ struct topic_report {
 
 void topic_report_begin(struct topic_report *report, bool as_json);
 
-/* The topic's object, to which more may be added; "name" and "error" (null, or the sentence) are in it.
- * Complains if there is an error. NULL if the report is for people, or without memory. `failure` says
- * what was not done to it: "was not created". */
+/* The topic's object, to which more may be added; "name" and "error" (null, or the sentence) are
+ * in it. Complains if there is an error. NULL if the report is for people, or without memory.
+ * `failure` says what was not done to it: "was not created". */
 json_t *topic_report_add(struct topic_report *report, struct str name, const char *failure,
                          int16_t error_code, struct str message);
 

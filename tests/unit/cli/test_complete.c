@@ -6,8 +6,8 @@
 
 #include "complete.h"
 
-/* What is offered for a line whose words stand between blanks; a blank at its end begins a new one. Only
- * the words, with blanks between. */
+/* What is offered for a line whose words stand between blanks; a blank at its end begins a new
+ * one. Only the words, with blanks between. */
 static const char *offered(const char *line)
 {
     static char text[256], result[4096];
