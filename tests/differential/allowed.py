@@ -14,16 +14,17 @@ def read_values(text):
     return None if text == "*" else [json.loads(one) for one in text.split("|")]
 
 
+def fits(pattern, text):
+    """As a file's name does, but that a bracket is a bracket."""
+    return fnmatch.fnmatchcase(text.replace("[", "<"), pattern.replace("[", "<"))
+
+
 def is_one(value, wanted):
     if wanted is None:
         return True
     shown = value if isinstance(value, (int, str, bool, type(None))) else repr(value)
-    return any(shown == one and isinstance(shown, bool) == isinstance(one, bool) for one in wanted)
-
-
-def fits(pattern, text):
-    """As a file's name does, but that a bracket is a bracket."""
-    return fnmatch.fnmatchcase(text.replace("[", "<"), pattern.replace("[", "<"))
+    return any(fits(one, shown) if isinstance(one, str) and isinstance(shown, str)
+               else shown == one and isinstance(shown, bool) == isinstance(one, bool) for one in wanted)
 
 
 class Allowed:
