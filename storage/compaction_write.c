@@ -150,7 +150,7 @@ static int index_kept(struct compaction *compaction, size_t at)
                                        cleaned->log.waiting.length - at);
     if (err != 0) return err;
     int64_t last_offset = record_batch_last_offset(&batch);
-    if (batch.max_timestamp > cleaned->newest.timestamp)
+    if (record_batch_newest(&batch) > cleaned->newest.timestamp)
         cleaned->newest = (struct segment_top){ batch.max_timestamp, last_offset };
     if (position - cleaned->last_position <= compaction->settings.index_interval_bytes) return 0;
     cleaned->last_position = position;

@@ -115,7 +115,8 @@ static int find_scan_start(struct recovering *recovering, struct segment_scan *s
         if (err == 0)
             err = time_index_find(&segment->times, true, INT64_MAX, recovery_point, &time_entry);
         /* An entry of the one index is never without what the other had to say then. */
-        if (err == 0 && time_entry.timestamp < batch.max_timestamp) err = ERR_CORRUPT_MESSAGE;
+        if (err == 0 && time_entry.timestamp < record_batch_newest(&batch))
+            err = ERR_CORRUPT_MESSAGE;
     }
     segment_unpin(segment);
     if (err == 0) err = offset_index_truncate(&segment->offsets, recovery_point);

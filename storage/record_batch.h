@@ -62,6 +62,13 @@ struct record_batch {
  * ERR_CORRUPT_MESSAGE (magic, length). */
 int record_batch_read_header(struct record_batch *batch, const void *data, size_t available);
 
+/* The largest timestamp of its records; -1: none. A bare header that compaction has left still says that of
+ * records which are gone, as Kafka's does, and times are not found by it. */
+static inline int64_t record_batch_newest(const struct record_batch *batch)
+{
+    return batch->record_count > 0 ? batch->max_timestamp : -1;
+}
+
 static inline int64_t record_batch_last_offset(const struct record_batch *batch)
 {
     /* Unsigned, since neither number need make sense in a file. */

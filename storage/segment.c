@@ -214,7 +214,7 @@ static int walk_for_newest(struct segment *segment, int64_t size, struct segment
     if (err != 0) return err;
     batch_scan_init(&scan, segment->folder->fs, fd, 0, size, true);
     while ((err = batch_scan_next(&scan, &batch, &position)) == 0)
-        if (batch.max_timestamp > found.timestamp)
+        if (record_batch_newest(&batch) > found.timestamp)
             found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
     segment_unpin(segment);
     if (err != ERR_NOT_FOUND && err != ERR_CORRUPT_MESSAGE) return err;
@@ -256,7 +256,7 @@ int segment_index_batch(struct segment *segment, const struct record_batch *batc
     int64_t last_offset = record_batch_last_offset(batch);
 
     if (position == 0) segment->first_timestamp = batch->max_timestamp;
-    if (batch->max_timestamp > segment->newest.timestamp)
+    if (record_batch_newest(batch) > segment->newest.timestamp)
         segment->newest = (struct segment_top){ batch->max_timestamp, last_offset };
     if (position - offset_index_last_position(&segment->offsets) <= index_interval_bytes) return 0;
     int err = offset_index_append(&segment->offsets, last_offset, position);

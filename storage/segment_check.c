@@ -48,7 +48,7 @@ static int check_end(struct segment *segment, int fd, const struct ends *ends,
         err = ERR_CORRUPT_MESSAGE;
     bool is_short = err == ERR_CORRUPT_MESSAGE;
     while (err == 0 && !is_short) {
-        is_short = position > limit || batch.max_timestamp > ends->time.timestamp;
+        is_short = position > limit || record_batch_newest(&batch) > ends->time.timestamp;
         if (!is_short) err = batch_scan_next(&scan, &batch, &position);
     }
     *bytes_read += scan.bytes_read;

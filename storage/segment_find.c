@@ -282,7 +282,9 @@ static int find_record_at(const struct segment_view *view, int fd,
     struct record_batch batch = *header;
     size_t got = 0;
 
-    if (batch.attributes & BATCH_LOG_APPEND_TIME) {
+    bool is_append_time = (batch.attributes & BATCH_LOG_APPEND_TIME) != 0;
+    /* All records have the one time, but only without holes is it known where the first is. */
+    if (is_append_time && batch.record_count == batch.last_offset_delta + 1) {
         *found = (struct segment_record){ batch.base_offset > range->from_offset
                                               ? batch.base_offset
                                               : range->from_offset,
@@ -298,7 +300,8 @@ static int find_record_at(const struct segment_view *view, int fd,
                               : fs->read_nowait(fs, fd, data, batch.size, position, &got);
     if (err == 0 && got < batch.size) err = ERR_CORRUPT_MESSAGE;
     batch.data = data;
-    if (err == 0) err = find_record(&batch, timestamp, range, found);
+    if (err == 0) err = find_record(&batch, is_append_time ? INT64_MIN : timestamp, range, found);
+    if (err == 0 && is_append_time && found->offset >= 0) found->timestamp = batch.max_timestamp;
     mem_free(data);
     return err;
 }
@@ -373,10 +376,11 @@ static int find_top_from(const struct segment_view *view, int fd, int64_t from_o
         struct segment_record record = { -1, 0, -1 };
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;
-        if (err == 0 && batch.base_offset >= from_offset && batch.max_timestamp > found.timestamp)
+        if (err == 0 && batch.base_offset >= from_offset &&
+            record_batch_newest(&batch) > found.timestamp)
             found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
         while (err == 0 && batch.base_offset < from_offset &&
-               batch.max_timestamp > found.timestamp) {
+               record_batch_newest(&batch) > found.timestamp) {
             record.offset = -1;
             err = find_record_at(view, fd, &batch, position, found.timestamp + 1, &range, &record);
             if (err != 0 || record.offset < 0) break;
@@ -409,7 +413,7 @@ static int find_top(const struct segment_view *view, int fd, int64_t below_offse
     while (err == 0) {
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;
-        if (err == 0 && batch.max_timestamp > found.timestamp)
+        if (err == 0 && record_batch_newest(&batch) > found.timestamp)
             found = (struct segment_top){ batch.max_timestamp, record_batch_last_offset(&batch) };
     }
     if (err == ERR_NOT_FOUND) {

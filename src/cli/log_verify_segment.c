@@ -232,7 +232,7 @@ static int pass_batch(struct segment_check *segment, const struct record_batch *
     check_offsets(segment, batch, position);
     int err = verify_snapshots(check, batch);
     pass_offset_entries(segment, batch, position);
-    if (crc == 0 && batch->max_timestamp > segment->max_timestamp)
+    if (crc == 0 && record_batch_newest(batch) > segment->max_timestamp)
         segment->max_timestamp = batch->max_timestamp;
     pass_time_entries(segment, batch, crc == 0);
     pass_aborts(segment, batch);

@@ -61,6 +61,50 @@ TEST(the_last_record_of_each_key_stays_where_it_was)
     fixture_close(&fixture);
 }
 
+/* With LogAppendTime a batch has one time, but not a record at each of its offsets any more. */
+TEST(a_time_is_found_at_a_record_that_is_left)
+{
+    struct log_position position;
+
+    start();
+    fixture.settings.log_append_time = true;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    segment_of("a=1 b=1");
+    segment_of("a=2");
+    segment_of("c=1");
+    compaction_run(&fixture);
+    assert_log("1:b=1 2:a=2 3:c=1");
+    assert_int_equal(partition_log_find_timestamp(fixture.log, 0, 4, true, &position), 0);
+    assert_int_equal(position.offset, 1);
+    fixture_close(&fixture);
+}
+
+/* A bare header says the time of records that are gone. */
+TEST(the_newest_record_is_one_that_is_left)
+{
+    struct log_position position;
+
+    start();
+    compaction_append_as(&fixture, "b=1", &(struct batch_spec){ .timestamp = FIXTURE_NOW_MS + 5 });
+    /* The last of its producer, so that its header stays. */
+    compaction_append_as(&fixture, "a=1",
+                         &(struct batch_spec){ .timestamp = FIXTURE_NOW_MS + 9, .producer_id = 7 });
+    segment_of("a=2");
+    segment_of("c=1");
+    compaction_run(&fixture);
+    assert_log("0:b=1 [1-1] 2:a=2 3:c=1");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(partition_log_find_max_timestamp(fixture.log, 4, true, &position), 0);
+        assert_int_equal(position.offset, 0);
+        assert_int_equal(position.timestamp, FIXTURE_NOW_MS + 5);
+        assert_int_equal(
+            partition_log_find_timestamp(fixture.log, FIXTURE_NOW_MS + 6, 4, true, &position), 0);
+        assert_int_equal(position.offset, -1);
+        fixture_kill(&fixture);
+    }
+    fixture_close(&fixture);
+}
+
 TEST(the_active_segment_is_not_touched)
 {
     start();
