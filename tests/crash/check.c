@@ -84,10 +84,10 @@ static struct best find_record(const struct partition *partition, int64_t from, 
 
     for (size_t i = 0; i < partition->batches.count; i++) {
         const struct model_batch *batch = &partition->batches.list[i];
-        for (int k = 0; k < batch->header.record_count; k++) {
-            int64_t offset = batch->base_offset + k;
+        for (int k = 0; k < batch->record_count; k++) {
+            int64_t offset = batch->records[k].offset;
             bool append_time = (batch->header.attributes & BATCH_LOG_APPEND_TIME) != 0;
-            int64_t time = append_time ? batch->header.max_timestamp : batch->timestamps[k];
+            int64_t time = append_time ? batch->header.max_timestamp : batch->records[k].timestamp;
             if (offset < from || offset >= partition->end) continue;
             if (timestamp >= 0 && time >= timestamp)
                 return (struct best){ offset, time, batch->header.leader_epoch };
@@ -120,6 +120,8 @@ static void check_times(struct world *world, struct partition *partition)
     best = find_record(partition, partition->start, -1);
     err = partition_log_find_max_timestamp(partition->log, partition->end, true, &position);
     promise(world, err == 0, NAME "finding the newest fails: %s", OF(partition), error_name(err));
+    /* What a new beginning that was cut short has left of the old log is no longer in the model. */
+    if (position.offset >= 0 && position.offset < partition->floor) return;
     /* One below the start counts while its segment is there, which the model does not know. */
     if (position.offset >= 0 && position.offset < partition->start &&
         position.timestamp >= best.timestamp)
@@ -296,6 +298,101 @@ static const struct model_batch *find_refused(const struct partition *partition,
     return NULL;
 }
 
+/* ---- what a pass of compaction may have left */
+
+static bool is_same_bytes(struct bytes a, struct bytes b)
+{
+    return a.length == b.length && (a.length <= 0 || memcmp(a.data, b.data, (size_t)a.length) == 0);
+}
+
+/* The records of `left` are those of `batch`, in the same order, and what is missing may be. How many are. */
+static int compare_records(struct world *world, const struct partition *partition,
+                           const struct model_batch *batch, const struct record_batch *left)
+{
+    struct record_walk *walks[2] = { NULL, NULL };
+    struct record was, is;
+    struct record_batch before = batch->header;
+    int missing = 0;
+
+    before.data = batch->data;
+    int err = record_walk_open(&walks[0], &before, INT32_MAX);
+    if (err == 0) err = record_walk_open(&walks[1], left, INT32_MAX);
+    int next = err == 0 ? record_walk_next(walks[1], &is) : err;
+    bool is_right = err == 0;
+    for (int k = 0; is_right && k < batch->record_count; k++) {
+        is_right = record_walk_next(walks[0], &was) == 0;
+        if (is_right && next == 0 && is.offset == was.offset) {
+            is_right = is_same_bytes(is.key, was.key) && is_same_bytes(is.value, was.value) &&
+                       is.timestamp == was.timestamp;
+            next = record_walk_next(walks[1], &is);
+        } else if (is_right) {
+            is_right = batch->records[k].may_go;
+            missing++;
+        }
+    }
+    record_walk_close(walks[0]);
+    record_walk_close(walks[1]);
+    promise(world, is_right && next == ERR_NOT_FOUND,
+            NAME "the batch at %" PRId64 " has lost a record that had to stay, or has another",
+            OF(partition), batch->base_offset);
+    return missing;
+}
+
+static bool has_tombstone(const struct model_batch *batch)
+{
+    for (int k = 0; k < batch->record_count; k++)
+        if (batch->records[k].is_tombstone && batch->records[k].covered_ms >= 0) return true;
+    return false;
+}
+
+/* A batch that is not byte for byte what it was. Either records are gone, or it was given a delete horizon for a
+ * tombstone; all else of its header that says something of offsets, epochs and producers is as it was. */
+static void check_cleaned(struct world *world, const struct partition *partition,
+                          const struct model_batch *batch, const struct record_batch *left)
+{
+    int missing = compare_records(world, partition, batch, left);
+    int changed = batch->header.attributes ^ left->attributes;
+    int allowed = 0;
+
+    if (has_tombstone(batch)) allowed |= BATCH_DELETE_HORIZON;
+    /* A bare header has no codec, and no horizon. */
+    if (left->record_count == 0) allowed |= BATCH_CODEC_MASK | BATCH_DELETE_HORIZON;
+    promise(world,
+            (changed & ~allowed) == 0 && (missing > 0 || changed != 0) &&
+                left->base_offset == batch->base_offset &&
+                record_batch_last_offset(left) == batch->last_offset &&
+                left->leader_epoch == batch->header.leader_epoch &&
+                left->producer_id == batch->header.producer_id &&
+                left->producer_epoch == batch->header.producer_epoch &&
+                left->base_sequence == batch->header.base_sequence,
+            NAME "the batch at %" PRId64 " is not what a pass may leave of it", OF(partition),
+            batch->base_offset);
+}
+
+/* Batches of the model in front of one that was read: each of their records may be gone, and is from now on. */
+static void take_away_gone(struct world *world, struct partition *partition, size_t index,
+                           const struct record_batch *next)
+{
+    struct model_batches *batches = &partition->batches;
+
+    while (index < batches->count && batches->list[index].last_offset < next->base_offset) {
+        const struct model_batch *batch = &batches->list[index];
+        bool may_go = true; /* A batch without records may. */
+        for (int k = 0; k < batch->record_count; k++)
+            may_go = may_go && batch->records[k].may_go;
+        promise(world, may_go, NAME "the batch at %" PRId64 " is missing; the next is at %" PRId64,
+                OF(partition), batch->base_offset, next->base_offset);
+        model_remove(batches, index);
+    }
+}
+
+/* What is there was not taken away by any pass so far, and only a later one may do it. */
+static void note_present(struct model_batch *batch)
+{
+    for (int k = 0; k < batch->record_count; k++)
+        batch->records[k].may_go = false;
+}
+
 /* Compares what was read with the model from its start on; how many batches of the model it has got to.
  * A batch behind the model's end must be one that was refused; it joins the model. */
 static size_t compare(struct world *world, struct partition *partition, int64_t start)
@@ -308,6 +405,7 @@ static size_t compare(struct world *world, struct partition *partition, int64_t 
         int err = record_batch_read_header(&batch, data->data + at, data->length - at);
         promise(world, err == 0 && batch.size <= data->length - at, NAME "what is read is no batch",
                 OF(partition));
+        if (partition->is_compacted) take_away_gone(world, partition, index, &batch);
         if (index == partition->batches.count) {
             const struct model_batch *refused = find_refused(partition, &batch);
             promise(world, refused != NULL && batch.base_offset >= partition->end,
@@ -316,15 +414,20 @@ static size_t compare(struct world *world, struct partition *partition, int64_t 
             model_add(world, &partition->batches, refused->data, refused->size);
             partition->end = record_batch_last_offset(&batch) + 1;
         }
-        const struct model_batch *expected = &partition->batches.list[index];
+        struct model_batch *expected = &partition->batches.list[index];
         promise(world, batch.base_offset == expected->base_offset,
                 NAME "the batch at %" PRId64 " is missing; the next is at %" PRId64, OF(partition),
                 expected->base_offset, batch.base_offset);
-        promise(world,
-                batch.size == expected->size &&
-                    memcmp(data->data + at, expected->data, expected->size) == 0,
+        bool is_same = batch.size == expected->size &&
+                       memcmp(data->data + at, expected->data, expected->size) == 0;
+        promise(world, is_same || partition->is_compacted,
                 NAME "the batch at %" PRId64 " is not what was appended", OF(partition),
                 batch.base_offset);
+        if (!is_same) {
+            check_cleaned(world, partition, expected, &batch);
+            model_replace(world, expected, data->data + at, batch.size);
+        }
+        if (!partition->is_being_compacted) note_present(expected);
         at += batch.size;
         index++;
     }

@@ -19,6 +19,7 @@
 #define WORLD_PARTITIONS 3
 #define WORLD_PRODUCERS  4
 #define WORLD_FOLDER     "/data/logs"
+#define WORLD_KEYS       24 /* That come more than once, in compacted partitions. */
 #define BATCH_RECORDS    5
 #define VALUE_BYTES_MAX  3000
 #define BATCH_BYTES_MAX  (BATCH_RECORDS * (VALUE_BYTES_MAX + 100) + 100)
@@ -31,16 +32,29 @@ enum plant {
     PLANT_ACK_BEFORE_SYNC,    /* What was appended counts as durable. */
     PLANT_POINT_BEFORE_INDEX, /* The recovery point moves before what it stands for is on disk. */
     PLANT_CLEANED_NOT_SYNCED, /* A compacted segment takes its place before it is on disk. */
+    PLANT_LAST_VALUE_GONE,    /* Compaction drops the last record of a key, */
+    PLANT_CLEANED_TOO_FAR,    /* or one whose successor lies where it may not have looked. */
     PLANT_COUNT
 };
 extern const char *const plant_names[PLANT_COUNT];
+
+/* A record as compaction looks at it. */
+struct model_record {
+    int64_t offset, timestamp;
+    int64_t key;
+    bool is_tombstone;
+    bool may_go; /* A pass may have taken it away since it was last seen. */
+    int64_t
+        covered_ms; /* When the first pass began that may have given it a delete horizon; -1: none. */
+};
 
 struct model_batch {
     int64_t base_offset, last_offset;
     uint8_t *data;
     size_t size;
     struct record_batch header; /* Its `data` is stale. */
-    int64_t timestamps[BATCH_RECORDS];
+    int record_count;
+    struct model_record records[BATCH_RECORDS];
     bool is_abort; /* A marker that ends a transaction so. */
     unsigned life;
 };
@@ -62,6 +76,7 @@ struct partition {
     struct uuid id;
     struct topic_settings settings;
     bool is_compacted;         /* And has no transactions. */
+    bool is_being_compacted;   /* What is seen now may still go. */
     struct partition_log *log; /* NULL: not open. */
 
     struct model_batches batches; /* From durable_start on, in order. */
@@ -95,12 +110,14 @@ struct world {
     uint64_t seed, chance;
     enum plant plant;
     bool is_verbose, shows_calls;
+    bool keeps_power; /* The disk does not fail. */
     struct fs_sim *disk;
     struct fs *fs;
     struct clock_manual clock;
     struct data_dir *dir;
     struct partition partitions[WORLD_PARTITIONS];
     int partition_count;
+    int key_count; /* Of WORLD_KEYS. */
     unsigned life;
     enum ending last_ending;
     bool is_full;              /* No more room than what is used. */
@@ -163,6 +180,12 @@ void act_compact(struct world *world, struct partition *partition);
 void model_clear(struct model_batches *batches);
 void model_add(struct world *world, struct model_batches *batches, const uint8_t *data,
                size_t size);
+void model_remove(struct model_batches *batches, size_t index);
+/* A pass has left this of it; what it says of records that are still there stays known. */
+void model_replace(struct world *world, struct model_batch *batch, const uint8_t *data,
+                   size_t size);
+/* A pass begins that looks at nothing at or above `below_offset`. */
+void model_note_pass(struct partition *partition, int64_t below_offset, int64_t now_ms);
 void model_begin_at(struct partition *partition, int64_t offset);
 void model_cut(struct partition *partition, int64_t offset); /* It ended there. */
 int64_t model_boundary(const struct partition *partition, int64_t offset);

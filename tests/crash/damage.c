@@ -259,6 +259,9 @@ static void live(struct world *world)
     while (actions-- > 0)
         promise(world, act(world), "a life without faults ends");
     fs_sim_set_total_bytes(world->disk, 0);
+    for (int i = 0; i < world->partition_count;
+         i++) /* The model learns what compaction has left. */
+        if (world->partitions[i].log != NULL) check_log(world, &world->partitions[i]);
     if (percent(world, 50)) {
         err = world_stop_cleanly(world);
     } else {
@@ -303,6 +306,7 @@ bool damage_run(struct world *world, uint64_t seed, int verbose)
 {
     world_begin(world, seed, PLANT_NONE, verbose);
     world->life = 1;
+    world->keeps_power = true;
     trace_set_sink(count_line, world);
     bool is_kept = setjmp(world->broken) == 0;
     if (is_kept) run_damage(world);

@@ -24,11 +24,18 @@ static void note_records(struct world *world, struct model_batch *batch)
     header.data = batch->data;
     int err = record_walk_open(&walk, &header, INT32_MAX);
     while (err == 0 && (err = record_walk_next(walk, &record)) == 0 && count < BATCH_RECORDS) {
-        batch->timestamps[count++] = record.timestamp;
+        batch->records[count++] = (struct model_record){
+            .offset = record.offset,
+            .timestamp = record.timestamp,
+            .key = record.key.length == 8 ? load_i64(record.key.data) : -1,
+            .is_tombstone = record.value.length < 0,
+            .covered_ms = -1,
+        };
         batch->is_abort = (header.attributes & BATCH_CONTROL) != 0 && record.key.length >= 4 &&
                           load_i16(record.key.data + 2) == 0;
     }
     record_walk_close(walk);
+    batch->record_count = count;
     promise(world, err == ERR_NOT_FOUND, "a batch of ours can be walked: %s", error_name(err));
 }
 
@@ -49,6 +56,54 @@ void model_add(struct world *world, struct model_batches *batches, const uint8_t
     batch->base_offset = batch->header.base_offset;
     batch->last_offset = record_batch_last_offset(&batch->header);
     note_records(world, batch);
+}
+
+void model_remove(struct model_batches *batches, size_t index)
+{
+    free(batches->list[index].data);
+    batches->count--;
+    memmove(&batches->list[index], &batches->list[index + 1],
+            (batches->count - index) * sizeof *batches->list);
+}
+
+void model_replace(struct world *world, struct model_batch *batch, const uint8_t *data, size_t size)
+{
+    struct model_batch before = *batch;
+
+    batch->data = malloc(size);
+    if (batch->data == NULL) abort();
+    memcpy(batch->data, data, size);
+    batch->size = size;
+    int err = record_batch_read_header(&batch->header, batch->data, size);
+    promise(world, err == 0, "what was read has a header");
+    note_records(world, batch);
+    for (int i = 0; i < batch->record_count; i++)
+        for (int k = 0; k < before.record_count; k++)
+            if (before.records[k].offset == batch->records[i].offset)
+                batch->records[i] = before.records[k];
+    free(before.data);
+}
+
+/* Gone may be what has a later record of its key below the pass's end, and a tombstone that an earlier pass has
+ * seen delete.retention.ms ago: the horizon that it was given then is no earlier. */
+void model_note_pass(struct partition *partition, int64_t below_offset, int64_t now_ms)
+{
+    bool has_later[WORLD_KEYS] = { false };
+
+    for (size_t i = partition->batches.count; i > 0; i--) {
+        struct model_batch *batch = &partition->batches.list[i - 1];
+        for (int k = batch->record_count; k > 0; k--) {
+            struct model_record *record = &batch->records[k - 1];
+            if (record->offset >= below_offset || record->key < 0 || record->key >= WORLD_KEYS)
+                continue;
+            bool is_expired = record->is_tombstone && record->covered_ms >= 0 &&
+                              now_ms - record->covered_ms >=
+                                  partition->settings.delete_retention_ms;
+            if (has_later[record->key] || is_expired) record->may_go = true;
+            if (record->covered_ms < 0) record->covered_ms = now_ms;
+            has_later[record->key] = true;
+        }
+    }
 }
 
 void model_begin_at(struct partition *partition, int64_t offset)
