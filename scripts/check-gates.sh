@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tree=$scratch/tree
 mkdir "$tree"
-cp -r "$top"/src "$top"/storage "$top"/raft-meta "$top"/tests "$top"/docs "$top"/scripts \
+cp -r "$top"/src "$top"/storage "$top"/raft-meta "$top"/tests "$top"/docs "$top"/scripts "$top"/docker "$top"/debian \
     "$top"/Makefile.am "$top"/.clang-format "$top"/*.md "$top"/LICENSE "$tree"
 status=0 gates=0
 

@@ -152,8 +152,10 @@ static int complete_indexes(struct segment *segment)
 static int check_indexes(struct recovering *recovering, struct segment *segment, bool is_clean,
                          bool *are_good)
 {
-    if (!*are_good || segment->size == 0 || (is_clean && !segment_may_lack_entries(segment)))
-        return 0;
+    if (!*are_good) return 0;
+    if (segment->size == 0) /* What was cut from it may have left entries that no power cut took. */
+        return segment_has_entries(segment) ? segment_reset_indexes(segment) : 0;
+    if (is_clean && !segment_may_lack_entries(segment)) return 0;
     int err = segment_check_indexes(segment, recovering->log->settings.index_interval_bytes,
                                     &recovering->recovery->bytes_read);
     segment_let_go(segment);

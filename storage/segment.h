@@ -88,6 +88,9 @@ int segment_open(struct segment **segment, struct segment_folder *folder, int64_
 /* Could its indexes lack entries, by their sizes alone? Opens no file. */
 bool segment_may_lack_entries(const struct segment *segment);
 
+/* Do its indexes have any entry? */
+bool segment_has_entries(const struct segment *segment);
+
 /* Do the indexes of a segment that is closed, or was when it was left, reach to its end?
  * ERR_CORRUPT_MESSAGE: no, they must be rebuilt. Reads their last entries, and headers of the batches
  * behind them (counted in *bytes_read) if these do not settle it. Blocks. */

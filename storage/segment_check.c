@@ -30,6 +30,11 @@ bool segment_may_lack_entries(const struct segment *segment)
     return segment->size > 0 && segment->times.file.count == 0;
 }
 
+bool segment_has_entries(const struct segment *segment)
+{
+    return segment->offsets.file.count > 0 || segment->times.file.count > 0;
+}
+
 /* Timestamps need not grow, so the last one that is indexed may be old: then the batches at the end must
  * not be newer. */
 static int check_end(struct segment *segment, int fd, const struct ends *ends,

@@ -63,6 +63,21 @@ static int jump(const struct segment_view *view, struct batch_scan *scan, int64_
     return err == ERR_NOT_FOUND ? ERR_CORRUPT_MESSAGE : err;
 }
 
+/* The same, or to the segment's begin if the index is wrong there: that costs time, never an answer
+ * (DESIGN 4.4). */
+static int jump_or_begin(const struct segment_view *view, struct batch_scan *scan, int64_t offset)
+{
+    const struct segment *segment = view->segment;
+    int err = jump(view, scan, offset);
+
+    if (err != ERR_CORRUPT_MESSAGE) return err;
+    if (!view->may_block) return ERR_NEEDS_IO;
+    trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".index is wrong at offset %" PRId64,
+          segment->folder->path, segment->base_offset, offset);
+    scan->position = 0;
+    return 0;
+}
+
 /* Sets the scan to the first batch that ends at or above `offset`; ERR_NOT_FOUND if there is none. */
 static int seek(const struct segment_view *view, struct batch_scan *scan, int64_t offset)
 {
@@ -75,15 +90,7 @@ static int seek(const struct segment_view *view, struct batch_scan *scan, int64_
     if (offset <= segment->base_offset || segment_hint(segment, offset, &scan->position))
         return scan->position < view->size ? 0 : ERR_NOT_FOUND;
 
-    int err = is_small ? 0 : jump(view, scan, offset);
-    if (err == ERR_CORRUPT_MESSAGE) {
-        /* A wrong index costs time, never an answer (DESIGN 4.4). */
-        if (!view->may_block) return ERR_NEEDS_IO;
-        trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".index is wrong at offset %" PRId64,
-              segment->folder->path, segment->base_offset, offset);
-        scan->position = 0;
-        err = 0;
-    }
+    int err = is_small ? 0 : jump_or_begin(view, scan, offset);
     if (err == 0) err = walk_to(scan, offset, &batch);
     if (err != ERR_CORRUPT_MESSAGE || !is_small) return err;
     /* What the walk came to is damaged, but perhaps not what is looked for: the index leads past it. */
@@ -398,18 +405,16 @@ static int find_top(const struct segment_view *view, int fd, int64_t below_offse
                     struct segment_top *top)
 {
     struct time_index_entry time_entry;
-    struct offset_index_entry entry;
     struct record_batch batch;
     struct batch_scan scan;
     int64_t position;
 
+    batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
     int err = time_find(view, INT64_MAX, below_offset, &time_entry);
     if (err == 0) /* The time index covers everything up to an entry of the offset index. */
-        err = index_find(view, below_offset - 1, INT64_MAX, &entry);
+        err = jump_or_begin(view, &scan, below_offset - 1);
     if (err != 0) return err;
     struct segment_top found = { time_entry.timestamp, time_entry.offset };
-    batch_scan_init(&scan, view->segment->folder->fs, fd, entry.position, view->size,
-                    view->may_block);
     while (err == 0) {
         err = batch_scan_next(&scan, &batch, &position);
         if (err == 0 && record_batch_last_offset(&batch) >= below_offset) err = ERR_NOT_FOUND;

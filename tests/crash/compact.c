@@ -68,7 +68,7 @@ static bool is_too_young(const struct partition *partition, int64_t from, int64_
 }
 
 /* The base of the active segment, or of the first that min.compaction.lag.ms protects. What an earlier pass has
- * cleaned was old enough then. */
+ * cleaned was old enough then, and what lies below the log's start is gone but for the files. */
 static int64_t find_end_of_pass(struct world *world, const struct partition *partition,
                                 int64_t now_ms)
 {
@@ -83,6 +83,7 @@ static int64_t find_end_of_pass(struct world *world, const struct partition *par
     qsort(bases.values, bases.count, sizeof bases.values[0], compare_bases);
     data_dir_checkpoint(world->dir, CHECKPOINT_CLEANED, partition->topic, partition->number,
                         &cleaned);
+    if (cleaned < partition->start) cleaned = partition->start;
     for (size_t i = 0; i + 1 < bases.count; i++)
         if (bases.values[i + 1] > cleaned &&
             is_too_young(partition, bases.values[i], bases.values[i + 1], now_ms))
