@@ -5,6 +5,8 @@
 
 #include "broker.h"
 #include "error.h"
+#include "signals.h"
+#include "std_files.h"
 #include "trace_output.h"
 
 extern char **environ;
@@ -14,6 +16,8 @@ int main(int argc, char **argv)
     struct config config;
     enum config_action action;
     char why[512] = "";
+    if (std_files_open() != 0 || signals_hold_reload() != 0)
+        return 1; /* Nobody could be told why. */
     if (config_load(&config, argc, argv, environ, &action, why, sizeof why) != 0) {
         fprintf(stderr, "sluiced: %s\n", why);
         return 2;

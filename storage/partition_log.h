@@ -107,6 +107,7 @@ struct log_read {
     int64_t below_offset; /* Nothing at or above it: high watermark, LSO, or INT64_MAX. */
     size_t max_bytes;     /* Whole batches up to this many bytes … */
     bool at_least_one;    /* … but at least one batch, however large (KIP-74). */
+    bool skips_empty;     /* Batches that compaction emptied may be left out where others follow. */
     bool may_block;
     /* The answer: */
     struct file_slice slice; /* Length 0: nothing there (or nothing that fits). Release it. */
@@ -116,7 +117,9 @@ struct log_read {
 /* Finds whole batches from the one that holds `from_offset` (its base may be lower; a hole left by
  * compaction leads to the next one). May end before `max_bytes` where looking further would cost too
  * much. 0, ERR_OFFSET_OUT_OF_RANGE (below the start, above the end), ERR_NEEDS_IO, ERR_NO_MEMORY,
- * ERR_KAFKA_STORAGE_ERROR (also if the log failed: what cannot be made durable is not shown). */
+ * ERR_CORRUPT_MESSAGE (what is there is damaged, of which the first reader's thread says a line; the rest
+ * of the log goes on), ERR_KAFKA_STORAGE_ERROR (also if the log failed: what cannot be made durable is not
+ * shown). */
 int partition_log_read(struct partition_log *log, struct log_read *read);
 
 /* First offset of the oldest transaction that is open, or ended with a marker that is not below the high

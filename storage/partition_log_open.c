@@ -322,8 +322,13 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
             (struct log_bases){ content.unfinished.values, content.unfinished.count }, are_lost);
     if (err == 0) err = note_snapshots(log, &content);
     /* All that is left lies below the start: nothing of it is wanted. */
-    if (err == 0 && log->start_offset > log->end_offset)
+    if (err == 0 && log->start_offset > log->end_offset) {
+        trace(TRACE_WARN, "storage",
+              "%s: begins at offset %" PRId64 ", and what is left of it ends at %" PRId64
+              ": that is removed",
+              log->folder, log->start_offset, log->end_offset);
         err = partition_log_restart_at(log, log->start_offset);
+    }
     mem_free(are_lost);
     log_content_close(&content);
     return err;

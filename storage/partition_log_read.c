@@ -2,8 +2,11 @@
 /* Reading: any thread, beside the writer. A search takes a view of one segment under the lock and works
  * on that without it. If a truncation came in between, what it found is not used: it is done again. */
 
+#include <inttypes.h>
+
 #include "error.h"
 #include "partition_log_inside.h"
+#include "trace.h"
 
 static void release_segment(void *owner)
 {
@@ -24,6 +27,24 @@ static int explain(struct partition_log *log, unsigned cuts, int err)
 
 enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };
 
+/* So many segments of which compaction has left empty batches only are passed in one read. */
+#define EMPTY_SEGMENTS_MAX 64
+
+/* A reader who gets nothing but empty batches, again and again, may think that its limits are too small
+ * (librdkafka raises them, and then gives up). */
+static int look_for_more(const struct log_read *read, const struct segment_view *view,
+                         const struct segment_range *range, enum step *step)
+{
+    bool is_empty = false;
+    int err = 0;
+
+    *step = range->is_at_end ? STEP_NEXT_SEGMENT : STEP_DONE;
+    if (read->skips_empty && range->length > 0 && range->next_offset >= view->end_offset)
+        err = segment_range_is_empty(view, range, &is_empty);
+    if (is_empty) *step = STEP_NEXT_SEGMENT;
+    return err;
+}
+
 /* Answers the read from the view's segment. */
 static int read_segment(struct partition_log *log, struct log_read *read,
                         const struct segment_view *view, unsigned cuts, enum step *step)
@@ -33,6 +54,7 @@ static int read_segment(struct partition_log *log, struct log_read *read,
     int err = segment_find(view, read->from_offset, read->below_offset, read->max_bytes,
                            read->at_least_one, &range);
 
+    if (err == 0) err = look_for_more(read, view, &range, step);
     if (err == 0) err = segment_pin(view->segment, read->may_block, &fd);
     if (err != 0) return explain(log, cuts, err);
     pthread_mutex_lock(&log->lock);
@@ -42,8 +64,8 @@ static int read_segment(struct partition_log *log, struct log_read *read,
     pthread_mutex_unlock(&log->lock);
     if (was_cut || range.length == 0) segment_unpin(view->segment);
     if (was_cut) return ERR_BUSY;
-    *step = range.is_at_end ? STEP_NEXT_SEGMENT : STEP_DONE;
     if (range.length == 0) return 0;
+    file_slice_release(&read->slice); /* Empty batches of a segment before. */
     read->slice = (struct file_slice){
         .fd = fd,
         .offset = range.position,
@@ -89,24 +111,51 @@ static int read_step(struct partition_log *log, struct log_read *read, int64_t *
     return err;
 }
 
+static void forget_found(struct log_read *read)
+{
+    file_slice_release(&read->slice);
+    read->slice = (struct file_slice){ .fd = -1 };
+    read->next_offset = read->from_offset;
+}
+
+/* Damage costs those who ask for what is damaged, and nobody else; a line tells of it, once. */
+static int tell_damage(struct partition_log *log, int64_t offset)
+{
+    pthread_mutex_lock(&log->lock);
+    bool was_told = log->damage_was_told;
+    log->damage_was_told = true;
+    pthread_mutex_unlock(&log->lock);
+    if (!was_told)
+        trace(TRACE_ERROR, "storage",
+              "%s: what lies at offset %" PRId64 " is damaged, and cannot be read; sluice log "
+              "verify tells more",
+              log->folder, offset);
+    return ERR_CORRUPT_MESSAGE;
+}
+
 int partition_log_read(struct partition_log *log, struct log_read *read)
 {
     enum step step = STEP_NEXT_SEGMENT;
     int64_t behind = -1;
+    unsigned passed = 0;
     int err = 0;
 
     read->slice = (struct file_slice){ .fd = -1 };
-    read->next_offset = read->from_offset;
-    while (err == 0 && step != STEP_DONE) {
+    forget_found(read);
+    while (err == 0 && step != STEP_DONE && passed < EMPTY_SEGMENTS_MAX) {
         err = read_step(log, read, &behind, &step);
+        if (read->slice.length > 0) passed++;
         if (err == ERR_BUSY) {
+            forget_found(read);
             behind = -1;
             step = STEP_AGAIN;
             err = 0;
         }
     }
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND)
-        err = log_fail(log, err, "reading");
+    if (err == ERR_IO) err = log_fail(log, err, "reading");
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND)
+        err = tell_damage(log, read->from_offset);
+    if (err != 0) forget_found(read);
     return err;
 }
 

@@ -202,6 +202,27 @@ int segment_find(const struct segment_view *view, int64_t from_offset, int64_t b
     return err;
 }
 
+int segment_range_is_empty(const struct segment_view *view, const struct segment_range *range,
+                           bool *is_empty)
+{
+    struct record_batch batch = { .record_count = 0 };
+    struct batch_scan scan;
+    int64_t position;
+    int fd;
+
+    *is_empty = false;
+    if (range->length > SEGMENT_EMPTY_BYTES_MAX) return 0;
+    int err = segment_pin(view->segment, view->may_block, &fd);
+    if (err != 0) return err;
+    batch_scan_init(&scan, view->segment->folder->fs, fd, range->position,
+                    range->position + range->length, view->may_block);
+    while (err == 0 && batch.record_count == 0)
+        err = batch_scan_next(&scan, &batch, &position);
+    segment_unpin(view->segment);
+    *is_empty = err == ERR_NOT_FOUND;
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position)
 {
     struct batch_scan scan;

@@ -31,6 +31,12 @@ struct segment_range {
 int segment_find(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
                  size_t max_bytes, bool at_least_one, struct segment_range *range);
 
+/* Is there nothing in the range but a few batches that compaction has emptied? It looks at so many bytes of
+ * headers at most. */
+#define SEGMENT_EMPTY_BYTES_MAX 4096
+int segment_range_is_empty(const struct segment_view *view, const struct segment_range *range,
+                           bool *is_empty);
+
 /* The position of the first batch that ends at or above `offset`; view->size if there is none. */
 int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position);
 

@@ -18,6 +18,14 @@ static void read_signal(uv_poll_t *poll, int status, int events)
         signals->asked(signals, (int)info.ssi_signo);
 }
 
+int signals_hold_reload(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 ? 0 : ERR_IO;
+}
+
 int signals_open(struct signals *signals, struct loop *loop,
                  void (*asked)(struct signals *signals, int number))
 {

@@ -19,6 +19,10 @@ struct signals {
     void (*asked)(struct signals *signals, int number); /* On the loop. */
 };
 
+/* From here on a SIGHUP waits for signals_open(), where the process would end of it. First thing of all. 0 or
+ * ERR_IO. */
+int signals_hold_reload(void);
+
 /* To be called by the main thread while it is the only one: others begin with its mask. 0 or ERR_IO. */
 int signals_open(struct signals *signals, struct loop *loop,
                  void (*asked)(struct signals *signals, int number));

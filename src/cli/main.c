@@ -11,6 +11,7 @@
 #include "help.h"
 #include "man.h"
 #include "output.h"
+#include "std_files.h"
 
 static enum status run_command(const struct command *command, int argc, char **argv)
 {
@@ -64,6 +65,7 @@ static enum status without_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (std_files_open() != 0) return STATUS_FAILED;
     setlocale(LC_CTYPE, "");
     json_set_alloc_funcs(mem_alloc, mem_free);
     if (argc < 2) {

@@ -60,6 +60,7 @@ static int find_records(struct partition_log *log, struct partition_read *read, 
             .below_offset = below,
             .max_bytes = max_bytes,
             .at_least_one = read->at_least_one,
+            .skips_empty = true, /* Only consumers read so far; a follower needs every batch. */
             .may_block = read->may_block,
         };
         err = partition_log_read(log, &found);

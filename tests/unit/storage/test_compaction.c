@@ -4,9 +4,11 @@
 
 #include "compaction.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "compaction_fixture.h"
@@ -311,6 +313,62 @@ TEST(a_new_segment_is_not_made_of_more_than_segment_bytes)
     compaction_run(&fixture);
     assert_string_equal(compaction_segments(&fixture), "0 2 4 5");
     assert_log("[1-1] [3-3] 4:a=1 5:a=1");
+    fixture_close(&fixture);
+}
+
+/* Where a reader from the log's beginning is led to: the offset behind what it gets. */
+static int64_t read_from_begin(bool skips_empty, int64_t below_offset)
+{
+    struct log_read read = {
+        .below_offset = below_offset,
+        .max_bytes = 1 << 20,
+        .skips_empty = skips_empty,
+        .may_block = true,
+    };
+    assert_int_equal(partition_log_read(fixture.log, &read), 0);
+    assert_true(read.slice.length > 0);
+    file_slice_release(&read.slice);
+    return read.next_offset;
+}
+
+TEST(a_reader_who_wants_records_is_led_past_segments_that_have_none)
+{
+    start();
+    for (int i = 0; i < 100; i++)
+        segment_of("a=1");
+    fixture.settings.segment_bytes = 80; /* One of 70 bytes: none is joined to another. */
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    compaction_run(&fixture);
+    assert_int_equal(read_from_begin(false, INT64_MAX), 1);
+    assert_int_equal(read_from_begin(true, 60), 60); /* There is nothing else: that much further. */
+    assert_int_equal(read_from_begin(true, INT64_MAX), 64); /* So many at once, not more. */
+    fixture_close(&fixture);
+}
+
+TEST(damage_costs_who_reads_it_and_nobody_else)
+{
+    start();
+    segment_of("a=1");
+    segment_of("b=1");
+    segment_of("c=1");
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%020d.log", fixture.folder, 1);
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "?", 1, 16), 1); /* The magic byte. */
+    close(fd);
+
+    struct log_read read = {
+        .from_offset = 1, .below_offset = 2, .max_bytes = 1, .may_block = true
+    };
+    read.at_least_one = true;
+    assert_int_equal(partition_log_read(fixture.log, &read), ERR_CORRUPT_MESSAGE);
+    assert_int_equal(read.slice.length, 0);
+    read.from_offset = 2;
+    read.below_offset = 3;
+    assert_int_equal(partition_log_read(fixture.log, &read), 0);
+    file_slice_release(&read.slice);
+    segment_of("d=1");
     fixture_close(&fixture);
 }
 
