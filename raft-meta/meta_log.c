@@ -531,7 +531,7 @@ void meta_log_set_flusher(struct meta_log *log, struct meta_log_flusher *flusher
 {
     log->flusher = flusher;
     list_init(&log->flush.node);
-    log->flush.run = flush_run;
+    job_init(&log->flush, flush_run);
     log->flush.is_urgent = true; /* Folders of thousands of partitions may be waiting to be made. */
     message_init(&log->flush_done, flush_deliver);
 }

@@ -292,7 +292,7 @@ void node_consider_snapshot(struct meta_node *node)
         return;
     }
     taking->is_running = true;
-    taking->job.run = taking_run;
+    job_init(&taking->job, taking_run);
     list_init(&taking->job.node);
     message_init(&taking->done, taking_done);
     executor_submit(node->options.disk, &taking->job);

@@ -134,7 +134,7 @@ void job_lane_init(struct job_lane *lane, struct executor *executor)
     pthread_cond_init(&lane->became_idle, NULL);
     list_init(&lane->waiting);
     lane->is_running = false;
-    lane->job = (struct job){ .run = lane_run };
+    job_init(&lane->job, lane_run);
 }
 
 void job_lane_submit(struct job_lane *lane, struct job *job)

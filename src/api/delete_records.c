@@ -165,7 +165,7 @@ void handle_delete_records(struct api_loop *loop, struct call *call,
     trims->call = call;
     trims->loop = loop;
     trims->parts = parts;
-    trims->job.run = make_durable;
+    job_init(&trims->job, make_durable);
     message_init(&trims->trimmed, reply);
     atomic_init(&trims->open_count, 1);
     start_all(trims, request, notes, answers);

@@ -220,7 +220,7 @@ void handle_describe_log_dirs(struct api_loop *loop, struct call *call,
     if (dirs == NULL) return;
     dirs->call = call;
     dirs->loop = loop;
-    dirs->job.run = describe_on_pool;
+    job_init(&dirs->job, describe_on_pool);
     message_init(&dirs->described, described);
     message_defaults(&describe_log_dirs_response_shape, &dirs->response);
     if (request->topics.count >= 0 && find_wanted(dirs, request) != 0)

@@ -268,7 +268,7 @@ static struct fetch_call *fetch_new(struct api_loop *loop, struct call *call,
     timer_init(&fetch->deadline, deadline_came);
     message_init(&fetch->wake, woken);
     message_init(&fetch->evaluated, pool_has_evaluated);
-    fetch->job.run = run_on_pool;
+    job_init(&fetch->job, run_on_pool);
     message_defaults(&fetch_response_shape, &fetch->response);
     return fetch;
 }

@@ -154,7 +154,7 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
     lookups->loop = loop;
     lookups->parts = parts;
     lookups->part_count = part_count;
-    lookups->job.run = look_on_pool;
+    job_init(&lookups->job, look_on_pool);
     message_init(&lookups->looked_up, pool_has_looked);
     lookups->response.topics.items = topics;
     lookups->response.topics.count = gather_places(gathered, request->topics.count);

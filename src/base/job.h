@@ -16,6 +16,13 @@ struct job {
     bool is_urgent;               /* Runs before all that is queued and is not. Be sparing. */
 };
 
+/* Before it is submitted for the first time. It is not urgent. */
+static inline void job_init(struct job *job, void (*run)(struct job *job))
+{
+    job->run = run;
+    job->is_urgent = false;
+}
+
 /* Who runs jobs. The disk pool of storage/ is one; a test may run them by hand. */
 struct executor {
     void (*submit)(struct executor *executor, struct job *job); /* Any thread. */

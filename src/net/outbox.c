@@ -299,7 +299,7 @@ static void outbox_start_warming(struct connection *connection, struct call_box 
     box->warm_error = 0;
     box->is_warming = true;
     message_init(&box->warmed, outbox_warmed);
-    box->warm.run = outbox_warm;
+    job_init(&box->warm, outbox_warm);
     executor_submit(connection->loop->net->config.disk, &box->warm);
 }
 

@@ -195,7 +195,7 @@ static int as_writer(struct pass *pass, int (*step)(struct pass *pass, struct pa
 {
     pass->step = step;
     pass->has_ended = false;
-    pass->job.run = run_step;
+    job_init(&pass->job, run_step);
     job_lane_submit(&pass->partition->lane, &pass->job);
     pthread_mutex_lock(&pass->lock);
     while (!pass->has_ended)

@@ -69,7 +69,7 @@ void partition_unref(struct partition *partition)
     if (partition == NULL) return;
     if (atomic_fetch_sub_explicit(&partition->references, 1, memory_order_acq_rel) != 1) return;
     /* The last reference may be that of a job of the lane, which must leave before the lane goes. */
-    partition->free_job.run = run_free;
+    job_init(&partition->free_job, run_free);
     executor_submit(partition->disk, &partition->free_job);
 }
 

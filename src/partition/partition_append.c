@@ -186,7 +186,7 @@ int partition_check_on_pool(struct append *append)
     int err = own_data(append);
     if (err != 0) return err;
     append->is_pending = true;
-    append->job.run = run_check;
+    job_init(&append->job, run_check);
     executor_submit(append->partition->disk, &append->job);
     return 0;
 }

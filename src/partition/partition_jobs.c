@@ -312,12 +312,12 @@ void partition_retain_soon(struct partition *partition)
 
 void partition_jobs_init(struct partition *partition)
 {
-    partition->open_job.run = partition_run_open;
-    partition->append_job.run = run_appends;
-    partition->flush_job.run = run_flush;
-    partition->checkpoint_job.run = run_checkpoint;
-    partition->end_checkpoint_job.run = run_end_checkpoint;
-    partition->retain_job.run = run_retain;
-    partition->expire_job.run = run_expire;
-    partition->close_job.run = partition_run_close;
+    job_init(&partition->open_job, partition_run_open);
+    job_init(&partition->append_job, run_appends);
+    job_init(&partition->flush_job, run_flush);
+    job_init(&partition->checkpoint_job, run_checkpoint);
+    job_init(&partition->end_checkpoint_job, run_end_checkpoint);
+    job_init(&partition->retain_job, run_retain);
+    job_init(&partition->expire_job, run_expire);
+    job_init(&partition->close_job, partition_run_close);
 }

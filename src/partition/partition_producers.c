@@ -47,6 +47,6 @@ void partition_list_producers(struct partition *partition, struct partition_prod
     producers->items = NULL;
     producers->count = 0;
     producers->partition = partition_ref(partition);
-    producers->job.run = run_list;
+    job_init(&producers->job, run_list);
     job_lane_submit(&partition->lane, &producers->job);
 }

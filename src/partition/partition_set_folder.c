@@ -187,9 +187,9 @@ int set_folder_open(struct set_folder *folder, struct partition_set *set, struct
     list_init(&folder->to_open);
     map_init(&folder->found);
     pthread_cond_init(&folder->idle, NULL);
-    folder->sweep_job.run = run_sweep;
-    folder->checkpoint_job.run = run_folder_checkpoint;
-    folder->probe_job.run = run_probe;
+    job_init(&folder->sweep_job, run_sweep);
+    job_init(&folder->checkpoint_job, run_folder_checkpoint);
+    job_init(&folder->probe_job, run_probe);
     return data_dir_list(dir, note_folder, folder);
 }
 

@@ -39,6 +39,6 @@ static void run_trim(struct job *job)
 void partition_trim(struct partition *partition, struct partition_trim *trim)
 {
     trim->partition = partition_ref(partition);
-    trim->job.run = run_trim;
+    job_init(&trim->job, run_trim);
     job_lane_submit(&partition->lane, &trim->job);
 }
