@@ -31,15 +31,17 @@ enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };
 #define EMPTY_SEGMENTS_MAX 64
 
 /* A reader who gets nothing but empty batches, again and again, may think that its limits are too small
- * (librdkafka raises them, and then gives up). */
+ * (librdkafka raises them, and then gives up). Nothing follows the active segment, so nobody who keeps up
+ * pays for a look. */
 static int look_for_more(const struct log_read *read, const struct segment_view *view,
-                         const struct segment_range *range, enum step *step)
+                         const struct segment_range *range, bool is_active, enum step *step)
 {
     bool is_empty = false;
     int err = 0;
 
     *step = range->is_at_end ? STEP_NEXT_SEGMENT : STEP_DONE;
-    if (read->skips_empty && range->length > 0 && range->next_offset >= view->end_offset)
+    if (read->skips_empty && !is_active && range->length > 0 &&
+        range->next_offset >= view->end_offset)
         err = segment_range_is_empty(view, range, &is_empty);
     if (is_empty) *step = STEP_NEXT_SEGMENT;
     return err;
@@ -47,14 +49,15 @@ static int look_for_more(const struct log_read *read, const struct segment_view 
 
 /* Answers the read from the view's segment. */
 static int read_segment(struct partition_log *log, struct log_read *read,
-                        const struct segment_view *view, unsigned cuts, enum step *step)
+                        const struct segment_view *view, bool is_active, unsigned cuts,
+                        enum step *step)
 {
     struct segment_range range;
     int fd;
     int err = segment_find(view, read->from_offset, read->below_offset, read->max_bytes,
                            read->at_least_one, &range);
 
-    if (err == 0) err = look_for_more(read, view, &range, step);
+    if (err == 0) err = look_for_more(read, view, &range, is_active, step);
     if (err == 0) err = segment_pin(view->segment, read->may_block, &fd);
     if (err != 0) return explain(log, cuts, err);
     pthread_mutex_lock(&log->lock);
@@ -84,7 +87,7 @@ static int read_step(struct partition_log *log, struct log_read *read, int64_t *
 {
     struct segment_view view;
     unsigned cuts = 0;
-    bool has_segment = false;
+    bool has_segment = false, is_active = false;
     int err = 0;
 
     *step = STEP_DONE;
@@ -98,6 +101,7 @@ static int read_step(struct partition_log *log, struct log_read *read, int64_t *
         while (index < log->segment_count && log->segments[index]->base_offset <= *behind)
             index++;
         has_segment = index < log->segment_count;
+        is_active = index + 1 == log->segment_count;
         if (has_segment)
             err = log_await_swap(log, log->segments[index]->base_offset, read->may_block);
         if (has_segment && err == 0) log_view(log, index, read->may_block, &view);
@@ -106,7 +110,7 @@ static int read_step(struct partition_log *log, struct log_read *read, int64_t *
     pthread_mutex_unlock(&log->lock);
     if (err != 0 || !has_segment) return err; /* ERR_BUSY: again from the beginning. */
     *behind = view.segment->base_offset;
-    err = read_segment(log, read, &view, cuts, step);
+    err = read_segment(log, read, &view, is_active, cuts, step);
     segment_release(view.segment);
     return err;
 }
