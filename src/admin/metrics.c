@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "metrics_text.h"
+#include "process.h"
 #include "trace.h"
 
 static const struct metrics_labels no_labels = { 0 };
@@ -29,12 +30,8 @@ static void print_one(struct buffer *out, const char *name, const char *type, ui
 
 static uint64_t resident_bytes(void)
 {
-    unsigned long long all = 0, resident = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    if (statm == NULL) return 0;
-    if (fscanf(statm, "%llu %llu", &all, &resident) != 2) resident = 0;
-    fclose(statm);
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    int64_t bytes = process_resident_bytes(getpid());
+    return bytes < 0 ? 0 : (uint64_t)bytes;
 }
 
 static uint64_t open_descriptors(void)

@@ -17,6 +17,7 @@
 
 #include "bench.h"
 #include "error.h"
+#include "process.h"
 
 #define NS_PER_S 1000000000
 
@@ -41,23 +42,17 @@ static const char help[] =
 
 /* ---- measuring --------------------------------------------------------------------------------- */
 
-static int64_t ns_of(clockid_t id)
+int64_t now_ns(void)
 {
     struct timespec time;
-    if (clock_gettime(id, &time) != 0) return -1;
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return -1;
     return time.tv_sec * (int64_t)NS_PER_S + time.tv_nsec;
 }
 
-int64_t now_ns(void)
-{
-    return ns_of(CLOCK_MONOTONIC);
-}
-
+/* -1: nobody is named, or there is nobody. */
 static int64_t cpu_ns(pid_t pid)
 {
-    clockid_t id;
-    if (pid == 0 || clock_getcpuclockid(pid, &id) != 0) return -1;
-    return ns_of(id);
+    return pid == 0 ? -1 : process_cpu_ns(pid);
 }
 
 void span_begin(struct span *span, pid_t pid)
@@ -75,30 +70,16 @@ void span_end(struct span *span)
     span->cpu_seconds = is_known ? (double)(cpu_ended_ns - span->cpu_began_ns) / NS_PER_S : -1;
 }
 
-/* Resident memory, or -1. */
-static double resident_mib(pid_t pid)
-{
-    char path[64], line[256];
-    long kib = -1;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL) return -1;
-    while (kib < 0 && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "VmRSS:", 6) == 0) kib = strtol(line + 6, NULL, 10);
-    fclose(file);
-    return kib < 0 ? -1 : (double)kib / 1024;
-}
-
 int measure_idle(const struct bench_settings *settings, struct findings *findings)
 {
-    double mib = resident_mib(settings->pid);
+    int64_t bytes = process_resident_bytes(settings->pid);
     struct span span;
     span_begin(&span, settings->pid);
     sleep((unsigned)settings->seconds);
     span_end(&span);
-    if (mib < 0 || span.cpu_seconds < 0)
+    if (bytes < 0 || span.cpu_seconds < 0)
         return complain("there is no process %d to look at", (int)settings->pid);
-    findings_add(findings, "rss_mib", mib);
+    findings_add(findings, "rss_mib", (double)bytes / (1024 * 1024));
     findings_add(findings, "cpu_percent", span.cpu_seconds / span.seconds * 100);
     return 0;
 }
