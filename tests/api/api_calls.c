@@ -96,6 +96,13 @@ bool topic_exists(struct test_client *client, struct str name)
     return metadata_of(client, METADATA_NEWEST, name, NULL, false).error_code == 0;
 }
 
+int32_t leader_epoch_of(struct test_client *client, struct str topic)
+{
+    return metadata_of(client, METADATA_NEWEST, topic, NULL, false)
+        .partitions.items[0]
+        .leader_epoch;
+}
+
 static bool is_ready(const struct metadata_response_topic *topic, int32_t partition_count)
 {
     if (topic->error_code != 0 || topic->partitions.count != partition_count) return false;

@@ -116,6 +116,9 @@ struct metadata_response_topic metadata_of(struct test_client *client, int16_t v
 
 bool topic_exists(struct test_client *client, struct str name);
 
+/* That of partition 0, as Metadata tells it. */
+int32_t leader_epoch_of(struct test_client *client, struct str topic);
+
 /* ---- records ---- */
 
 /* One batch to one partition; the reply's only partition. */

@@ -99,9 +99,7 @@ TEST(a_leader_epoch_that_is_not_the_current_one_is_refused)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     produce_some(client, topic, 0, 1);
-    int32_t epoch = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false)
-                        .partitions.items[0]
-                        .leader_epoch;
+    int32_t epoch = leader_epoch_of(client, topic.name);
     for (int16_t version = WITH_EPOCHS; version <= FETCH_NEWEST; version++) {
         struct fetch_request request = fetch_request(client, topic, 0, 0);
         int32_t *current = &request.topics.items[0].partitions.items[0].current_leader_epoch;
@@ -132,9 +130,7 @@ TEST(a_reader_whose_last_epoch_ended_earlier_is_told_where)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
     produce_some(client, topic, 0, 4);
-    int32_t epoch = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false)
-                        .partitions.items[0]
-                        .leader_epoch;
+    int32_t epoch = leader_epoch_of(client, topic.name);
     for (int16_t version = WITH_LAST_FETCHED_EPOCH; version <= FETCH_NEWEST; version++) {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             struct fetch_request request = fetch_request(client, topic, 0, cases[i].offset);

@@ -185,18 +185,29 @@ TEST(special_timestamps_are_served_from_their_version_on)
     client_close(client);
 }
 
+/* A request for `count` partitions, to be changed. */
+static struct list_offsets_request request_for(struct test_client *client, struct topic topic,
+                                               int32_t count)
+{
+    struct list_offsets_request request = list_offsets_request_empty();
+    request.replica_id = -1;
+    make_array(client, &list_offsets_request_topic_shape, 1, &request.topics);
+    request.topics.items[0].name = topic.name;
+    make_array(client, &list_offsets_request_partition_shape, count,
+               &request.topics.items[0].partitions);
+    for (int32_t i = 0; i < count; i++) {
+        request.topics.items[0].partitions.items[i].partition_index = i;
+        request.topics.items[0].partitions.items[i].timestamp = LATEST;
+    }
+    return request;
+}
+
 TEST(both_isolation_levels_see_the_same_end_without_transactions)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_with_times(client);
-    struct list_offsets_request request = list_offsets_request_empty();
-    request.replica_id = -1;
+    struct list_offsets_request request = request_for(client, topic, 1);
     request.isolation_level = 1;
-    make_array(client, &list_offsets_request_topic_shape, 1, &request.topics);
-    request.topics.items[0].name = topic.name;
-    make_array(client, &list_offsets_request_partition_shape, 1,
-               &request.topics.items[0].partitions);
-    request.topics.items[0].partitions.items[0].timestamp = LATEST;
     for (int16_t version = 2; version <= LIST_OFFSETS_NEWEST; version++) {
         struct list_offsets_response response;
         client_call(client, LIST_OFFSETS, version, &request, &response);
@@ -222,30 +233,11 @@ TEST(offsets_of_what_does_not_exist_are_unknown)
     client_close(client);
 }
 
-/* A request for `count` partitions, to be changed. */
-static struct list_offsets_request request_for(struct test_client *client, struct topic topic,
-                                               int32_t count)
-{
-    struct list_offsets_request request = list_offsets_request_empty();
-    request.replica_id = -1;
-    make_array(client, &list_offsets_request_topic_shape, 1, &request.topics);
-    request.topics.items[0].name = topic.name;
-    make_array(client, &list_offsets_request_partition_shape, count,
-               &request.topics.items[0].partitions);
-    for (int32_t i = 0; i < count; i++) {
-        request.topics.items[0].partitions.items[i].partition_index = i;
-        request.topics.items[0].partitions.items[i].timestamp = LATEST;
-    }
-    return request;
-}
-
 TEST(a_leader_epoch_must_be_the_current_one_here_too)
 {
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_new(client, 1);
-    int32_t epoch = metadata_of(client, METADATA_NEWEST, topic.name, NULL, false)
-                        .partitions.items[0]
-                        .leader_epoch;
+    int32_t epoch = leader_epoch_of(client, topic.name);
     struct list_offsets_request request = request_for(client, topic, 1);
     int32_t *current = &request.topics.items[0].partitions.items[0].current_leader_epoch;
     for (int16_t version = WITH_LEADER_EPOCH; version <= LIST_OFFSETS_NEWEST; version++) {
@@ -353,14 +345,9 @@ TEST(offsets_are_told_to_whoever_says_to_be_a_replica)
     struct test_client *client = client_open(shared_broker_port());
     struct topic topic = topic_with_times(client);
     for (size_t i = 0; i < sizeof replicas / sizeof replicas[0]; i++) {
-        struct list_offsets_request request = list_offsets_request_empty();
+        struct list_offsets_request request = request_for(client, topic, 1);
         request.replica_id = replicas[i];
         request.isolation_level = 1;
-        make_array(client, &list_offsets_request_topic_shape, 1, &request.topics);
-        request.topics.items[0].name = topic.name;
-        make_array(client, &list_offsets_request_partition_shape, 1,
-                   &request.topics.items[0].partitions);
-        request.topics.items[0].partitions.items[0].timestamp = LATEST;
         request.topics.items[0].partitions.items[0].current_leader_epoch = -1;
         struct list_offsets_response response;
         client_call(client, LIST_OFFSETS, LIST_OFFSETS_NEWEST, &request, &response);

@@ -125,13 +125,6 @@ TEST(deleted_records_leave_the_end_of_their_epoch)
     client_close(client);
 }
 
-static int32_t current_epoch(struct test_client *client, struct str topic)
-{
-    return metadata_of(client, METADATA_NEWEST, topic, NULL, false)
-        .partitions.items[0]
-        .leader_epoch;
-}
-
 /* The log is one that a Kafka wrote: 0 from offset 4 on, 1 from 18, 3 from 23. Ours follows at 45, and
  * behind a kill the next one at 47. */
 TEST(every_epoch_of_several_ends_where_the_one_that_followed_it_began)
@@ -142,9 +135,9 @@ TEST(every_epoch_of_several_ends_where_the_one_that_followed_it_began)
     struct test_client *client = client_open(broker.port);
     struct str orders = STR_LITERAL("orders");
     produce_some(client, await_topic(client, orders, 1), 0, 2);
-    assert_int_equal(current_epoch(client, orders), 4);
+    assert_int_equal(leader_epoch_of(client, orders), 4);
     for (int life = 0; life < 2; life++) {
-        int32_t current = current_epoch(client, orders);
+        int32_t current = leader_epoch_of(client, orders);
         assert_end(client, orders, 0, -1, -1, ANSWER(0, -1, -1)); /* No epoch. */
         assert_end(client, orders, 0, -1, -2, ANSWER(0, -2, 4));  /* Below all: the first begins. */
         assert_end(client, orders, 0, current, 0, ANSWER(0, 0, 18));
