@@ -35,6 +35,7 @@ struct admin {
     bool is_polling, has_thread;
     struct admin_options options;
     struct health health;
+    unsigned network_probes; /* In it. */
     struct list asking;      /* Requests that wait for the end of a round. */
     struct list connections; /* struct admin_connection, the oldest first. */
     unsigned connection_count;
@@ -158,9 +159,25 @@ static enum MHD_Result answer_metrics(struct admin *admin, struct admin_request 
     return send_answer(connection, MHD_HTTP_OK, METRICS_CONTENT_TYPE, response);
 }
 
+/* Of loops that are new: there may be more later (num.network.threads). */
+static int add_network_probes(struct admin *admin)
+{
+    struct net *net = admin->options.sources.net;
+    unsigned count = net_loop_count(net);
+    int err = 0;
+    for (; err == 0 && admin->network_probes < count; admin->network_probes += err == 0) {
+        struct loop *loop = net_loop_base(net_loop_at(net, admin->network_probes));
+        err = health_add(&admin->health, loop, "network", (int)admin->network_probes);
+    }
+    return err;
+}
+
 /* Asked again when the round is over. */
 static enum MHD_Result ask_loops(struct admin *admin, struct admin_request *request)
 {
+    if (add_network_probes(admin) != 0)
+        return send_text(request->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                         "there is no memory for this\n");
     list_push_back(&admin->asking, &request->node);
     MHD_suspend_connection(request->connection);
     health_ask(&admin->health);
@@ -392,23 +409,13 @@ int admin_open(struct admin **admin, struct clock *clock, const char *host, uint
     return err;
 }
 
-static int add_probes(struct admin *admin)
-{
-    struct net *net = admin->options.sources.net;
-    unsigned loops = net_loop_count(net);
-    int err = health_open(&admin->health, admin->loop, loops + 1, loops_were_asked);
-    if (err != 0) return err;
-    health_add(&admin->health, admin->options.main_loop, "main", -1);
-    for (unsigned i = 0; i < loops; i++)
-        health_add(&admin->health, net_loop_base(net_loop_at(net, i)), "network", (int)i);
-    return 0;
-}
-
 int admin_start(struct admin *admin, const struct admin_options *options)
 {
     admin->options = *options;
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(admin->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    int err = add_probes(admin);
+    health_open(&admin->health, admin->loop, loops_were_asked);
+    int err = health_add(&admin->health, options->main_loop, "main", -1);
+    if (err == 0) err = add_network_probes(admin);
     if (err != 0) return err;
     admin->poll.data = admin;
     if (info == NULL || uv_poll_init(loop_uv(admin->loop), &admin->poll, info->epoll_fd) != 0)

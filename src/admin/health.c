@@ -34,18 +34,16 @@ static void answered(struct message *message)
     if (health->awaited > 0 && --health->awaited == 0) end_round(health);
 }
 
-int health_open(struct health *health, struct loop *loop, unsigned most,
-                void (*done)(struct health *health))
+void health_open(struct health *health, struct loop *loop, void (*done)(struct health *health))
 {
     *health = (struct health){ .loop = loop, .done = done };
     timer_init(&health->patience, patience_is_over);
-    health->probes = mem_calloc(most, sizeof *health->probes);
-    return health->probes == NULL ? ERR_NO_MEMORY : 0;
 }
 
-void health_add(struct health *health, struct loop *target, const char *name, int number)
+int health_add(struct health *health, struct loop *target, const char *name, int number)
 {
-    struct health_probe *probe = &health->probes[health->probe_count++];
+    struct health_probe *probe = mem_zalloc(sizeof *probe);
+    if (probe == NULL) return ERR_NO_MEMORY;
     message_init(&probe->question, asked);
     message_init(&probe->answer, answered);
     probe->health = health;
@@ -54,6 +52,10 @@ void health_add(struct health *health, struct loop *target, const char *name, in
         snprintf(probe->name, sizeof probe->name, "%s", name);
     else
         snprintf(probe->name, sizeof probe->name, "%s %d", name, number);
+    probe->next = health->probes;
+    health->probes = probe;
+    health->probe_count++;
+    return 0;
 }
 
 void health_ask(struct health *health)
@@ -61,8 +63,7 @@ void health_ask(struct health *health)
     if (health->awaited > 0) return;
     health->awaited = health->probe_count;
     timer_set(health->loop, &health->patience, HEALTH_PATIENCE_MS);
-    for (unsigned i = 0; i < health->probe_count; i++) {
-        struct health_probe *probe = &health->probes[i];
+    for (struct health_probe *probe = health->probes; probe != NULL; probe = probe->next) {
         probe->is_awaited = true;
         loop_post(probe->target, &probe->question);
     }
@@ -70,8 +71,8 @@ void health_ask(struct health *health)
 
 const char *health_silent_loop(const struct health *health)
 {
-    for (unsigned i = 0; i < health->probe_count; i++)
-        if (health->probes[i].is_awaited) return health->probes[i].name;
+    for (const struct health_probe *probe = health->probes; probe != NULL; probe = probe->next)
+        if (probe->is_awaited) return probe->name;
     return NULL;
 }
 
@@ -83,6 +84,9 @@ void health_stop(struct health *health)
 
 void health_close(struct health *health)
 {
-    mem_free(health->probes);
-    health->probes = NULL;
+    while (health->probes != NULL) {
+        struct health_probe *probe = health->probes;
+        health->probes = probe->next;
+        mem_free(probe);
+    }
 }

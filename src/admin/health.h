@@ -23,6 +23,7 @@ struct health_probe {
     struct message question, answer;
     struct health *health;
     struct loop *target;
+    struct health_probe *next;
     char name[24]; /* "main", "network 0" */
     bool is_awaited;
 };
@@ -30,18 +31,17 @@ struct health_probe {
 struct health {
     struct loop *loop;
     struct health_probe *probes;
-    unsigned probe_count;
-    unsigned awaited; /* By (1); 0: no round is on. */
+    unsigned probe_count; /* Of them. */
+    unsigned awaited;     /* By (1); 0: no round is on. */
     struct timer patience;
     void (*done)(struct health *health); /* A round is over. */
 };
 
-/* Room for so many loops. 0 or ERR_NO_MEMORY. */
-int health_open(struct health *health, struct loop *loop, unsigned most,
-                void (*done)(struct health *health));
+void health_open(struct health *health, struct loop *loop, void (*done)(struct health *health));
 
-/* Another loop to be asked; before the first round. `number` -1: there is one of that name. */
-void health_add(struct health *health, struct loop *target, const char *name, int number);
+/* Another loop to be asked, from the next round on. `number` -1: there is one of that name. 0 or
+ * ERR_NO_MEMORY. */
+int health_add(struct health *health, struct loop *target, const char *name, int number);
 
 /* Begins a round, unless one is on. `done` is called later, never from within. */
 void health_ask(struct health *health);

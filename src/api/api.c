@@ -44,11 +44,31 @@ static void server_ended(struct net_server *server, struct call *call, bool is_r
                            call->begun_us + duration_us);
 }
 
+static int server_open_loop(struct net_server *server, struct net_loop *net_loop)
+{
+    struct api *api = LIST_OWNER(server, struct api, server);
+    struct api_loop *loop = mem_zalloc(sizeof *loop);
+    if (loop == NULL) return ERR_NO_MEMORY;
+    loop->api = api;
+    loop->net_loop = net_loop;
+    loop->loop = net_loop_base(net_loop);
+    map_init(&loop->partitions);
+    list_init(&loop->burst);
+    list_init(&loop->burst_calls);
+    list_init(&loop->pending_calls);
+    net_loop_set_context(net_loop, loop);
+    loop->next = atomic_load(&api->loops);
+    atomic_store(&api->loops, loop); /* Nobody else adds any. */
+    atomic_fetch_add(&api->loop_count, 1);
+    return 0;
+}
+
 int api_open(struct api **api)
 {
     struct api *created = mem_zalloc(sizeof *created);
     if (created == NULL) return ERR_NO_MEMORY;
     api_set_slow_limit(created, -1);
+    created->server.open_loop = server_open_loop;
     created->server.call = server_call;
     created->server.burst_end = server_burst_end;
     created->server.ended = server_ended;
@@ -64,25 +84,6 @@ void api_set_options(struct api *api, const struct api_options *options)
 void api_set_slow_limit(struct api *api, int64_t limit_ms)
 {
     atomic_store_explicit(&api->slow_limit_ms, limit_ms, memory_order_relaxed);
-}
-
-int api_attach(struct api *api, struct net *net)
-{
-    api->loop_count = net_loop_count(net);
-    api->loops = mem_calloc(api->loop_count, sizeof *api->loops);
-    if (api->loops == NULL) return ERR_NO_MEMORY;
-    for (unsigned i = 0; i < api->loop_count; i++) {
-        struct api_loop *loop = &api->loops[i];
-        loop->api = api;
-        loop->net_loop = net_loop_at(net, i);
-        loop->loop = net_loop_base(loop->net_loop);
-        map_init(&loop->partitions);
-        list_init(&loop->burst);
-        list_init(&loop->burst_calls);
-        list_init(&loop->pending_calls);
-        net_loop_set_context(loop->net_loop, loop);
-    }
-    return 0;
 }
 
 static void forget_partitions(struct api_loop *loop)
@@ -103,12 +104,15 @@ static void forget_partitions(struct api_loop *loop)
 void api_close(struct api *api)
 {
     if (api == NULL) return;
-    for (unsigned i = 0; api->loops != NULL && i < api->loop_count; i++) {
-        forget_partitions(&api->loops[i]);
-        map_close(&api->loops[i].partitions);
-        meta_view_unref(api->loops[i].view);
+    struct api_loop *loop = atomic_load(&api->loops);
+    while (loop != NULL) {
+        struct api_loop *next = loop->next;
+        forget_partitions(loop);
+        map_close(&loop->partitions);
+        meta_view_unref(loop->view);
+        mem_free(loop);
+        loop = next;
     }
-    mem_free(api->loops);
     mem_free(api);
 }
 
@@ -122,8 +126,8 @@ void api_stats(const struct api *api, unsigned kind, struct api_stats *stats)
     unsigned count;
     const struct api_row *rows = api_rows(&count);
     *stats = (struct api_stats){ .name = kind < count ? rows[kind].name : "unknown" };
-    for (unsigned i = 0; i < api->loop_count; i++) {
-        const struct request_stats *loop_stats = &api->loops[i].stats;
+    for (const struct api_loop *loop = atomic_load(&api->loops); loop != NULL; loop = loop->next) {
+        const struct request_stats *loop_stats = &loop->stats;
         histogram_read(&loop_stats->durations[kind], &stats->durations);
         stats->refused += counter_read(&loop_stats->refused[kind]);
     }

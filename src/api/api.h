@@ -54,6 +54,7 @@ struct api_partition {
 /* What belongs to one loop; its thread only. */
 struct api_loop {
     struct api *api;
+    struct api_loop *next; /* All of them; for any thread. */
     struct net_loop *net_loop;
     struct loop *loop;
     struct meta_view *view;    /* Refreshed at the begin of every call. */
@@ -70,16 +71,15 @@ struct api_loop {
 struct api {
     struct net_server server; /* What net calls. */
     struct api_options options;
-    struct api_loop *loops;
-    unsigned loop_count;
+    _Atomic(struct api_loop *) loops; /* One for each of net's. */
+    atomic_uint loop_count;
     _Atomic int64_t slow_limit_ms;
     atomic_uint auto_creates; /* Topics that are being created because they were asked about. */
 };
 
-/* Opens in three steps, since net needs the server and the services need net's listeners: open, attach
- * (gives each of net's loops its part), set the options; all before net_accept(). 0 or ERR_NO_MEMORY. */
+/* Opens in two steps, since net needs the server and the services need net's listeners: open, then set the
+ * options before net_accept(). 0 or ERR_NO_MEMORY. */
 int api_open(struct api **api);
-int api_attach(struct api *api, struct net *net);
 
 /* Borrows everything in `options`. */
 void api_set_options(struct api *api, const struct api_options *options);

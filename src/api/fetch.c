@@ -94,7 +94,9 @@ static void free_fetch(struct fetch_call *fetch)
 
 static bool may_wait_with_others(const struct fetch_call *fetch)
 {
-    uint64_t most = fetch->loop->api->options.waiting_fetch_bytes;
+    const struct api *api = fetch->loop->api;
+    uint64_t most = api->options.waiting_fetch_bytes /
+                    atomic_load_explicit(&api->loop_count, memory_order_relaxed);
     return fetch->part_count <= FEW_PARTS ||
            fetch->loop->waiting_bytes + fetch->waiting_bytes <= most;
 }

@@ -104,7 +104,6 @@ static int open_net(struct broker *broker)
         .receive_buffer_bytes = config->socket_receive_buffer_bytes,
     };
     int err = net_open(&broker->net, &net_config);
-    if (err == 0) err = api_attach(broker->api, broker->net);
     return err == 0 ? 0 : refuse(err, "network", "");
 }
 
@@ -271,8 +270,7 @@ static void complete_api(struct broker *broker)
         .delete_topics = config->delete_topics,
         .fetch_max_bytes = config->fetch_max_bytes,
         .response_partitions_max = config->response_partitions_max,
-        .waiting_fetch_bytes = (uint64_t)config->queued_max_request_bytes / 2 /
-                               (unsigned)config->network_threads,
+        .waiting_fetch_bytes = (uint64_t)config->queued_max_request_bytes / 2,
         .topic_defaults = broker->topic_defaults,
         .topic_default_count = broker->topic_default_count,
         .broker_config = config_rows_config(broker->rows),

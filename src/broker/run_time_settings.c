@@ -17,14 +17,15 @@
 #define CONNECTIONS_OF_SOME_IPS "max.connections.per.ip.overrides"
 #define CONNECTION_RATE         "max.connection.creation.rate"
 #define IO_THREADS              "num.io.threads"
+#define NETWORK_THREADS         "num.network.threads"
 #define PRODUCER_EXPIRATION     "producer.id.expiration.ms"
 #define RECOVERY_THREADS        "num.recovery.threads.per.data.dir"
 
 static const char *const names[] = {
-    CLEANER_BACKOFF,  CLEANER_BUFFER,          CLEANER_LOAD, CLEANER_MAP,
-    CLEANER_RATE,     CLEANER_THREADS,         CONNECTIONS,  CONNECTIONS_PER_IP,
-    CONNECTION_RATE,  CONNECTIONS_OF_SOME_IPS, IO_THREADS,   PRODUCER_EXPIRATION,
-    RECOVERY_THREADS,
+    CLEANER_BACKOFF,     CLEANER_BUFFER,          CLEANER_LOAD, CLEANER_MAP,
+    CLEANER_RATE,        CLEANER_THREADS,         CONNECTIONS,  CONNECTIONS_PER_IP,
+    CONNECTION_RATE,     CONNECTIONS_OF_SOME_IPS, IO_THREADS,   NETWORK_THREADS,
+    PRODUCER_EXPIRATION, RECOVERY_THREADS,
 };
 
 bool run_time_settings_has(const char *name)
@@ -129,6 +130,9 @@ void run_time_settings_apply(const struct run_time_settings *settings, const str
     if (err == 0) err = other;
     other = disk_pool_resize(settings->pool,
                              (unsigned)number(layers, IO_THREADS, config->io_threads));
+    if (err == 0) err = other;
+    other = net_use_loops(settings->net,
+                          (unsigned)number(layers, NETWORK_THREADS, config->network_threads));
     if (err == 0) err = other;
     partition_set_recover_at_most(
         settings->partitions, (unsigned)number(layers, RECOVERY_THREADS, config->recovery_threads));

@@ -143,7 +143,8 @@ static void set_options(const struct net_config *config, int fd)
 static struct net_loop *least_loaded(const struct net *net)
 {
     struct net_loop *best = net->loops[0];
-    for (unsigned i = 1; i < net->loop_count; i++)
+    unsigned count = atomic_load_explicit(&net->loops_in_use, memory_order_acquire);
+    for (unsigned i = 1; i < count; i++)
         if (atomic_load_explicit(&net->loops[i]->connections_open, memory_order_relaxed) <
             atomic_load_explicit(&best->connections_open, memory_order_relaxed))
             best = net->loops[i];

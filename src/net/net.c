@@ -13,20 +13,58 @@
 
 #define DEFAULT_CALLS_PER_CONNECTION 256
 
+/* This part of the memory for requests is what ready replies may take before outbox.h (5) holds. */
+#define UNSENT_SHARE 8
+
+/* Others look at it once it is counted. */
+static int net_add_loop(struct net *net, bool is_started)
+{
+    unsigned index = net_loop_count(net);
+    struct net_loop *fresh = NULL;
+    struct net_server *server = net->config.server;
+    int err = net_loop_open(&fresh, net, index);
+    if (err == 0 && is_started) {
+        err = loop_start(fresh->base);
+        fresh->has_thread = err == 0;
+    }
+    if (err == 0 && server->open_loop != NULL) err = server->open_loop(server, fresh);
+    if (err != 0) {
+        if (fresh != NULL && fresh->has_thread) loop_stop(fresh->base);
+        net_loop_close(fresh);
+        return err;
+    }
+    net->loops[index] = fresh;
+    atomic_store_explicit(&net->unsent_per_loop,
+                          net->config.memory_bytes / UNSENT_SHARE / (index + 1),
+                          memory_order_relaxed);
+    atomic_store_explicit(&net->loop_count, index + 1, memory_order_release);
+    return 0;
+}
+
+static int net_have_loops(struct net *net, unsigned count, bool is_started)
+{
+    int err = 0;
+    while (err == 0 && net_loop_count(net) < count)
+        err = net_add_loop(net, is_started);
+    if (count > net_loop_count(net)) count = net_loop_count(net);
+    atomic_store_explicit(&net->loops_in_use, count, memory_order_release);
+    return err;
+}
+
 static int net_open_loops(struct net *net)
 {
-    net->loops = mem_calloc(net->config.loop_count, sizeof(struct net_loop *));
-    int err = net->loops == NULL ? ERR_NO_MEMORY : 0;
-    while (err == 0 && net->loop_count < net->config.loop_count) {
-        err = net_loop_open(&net->loops[net->loop_count], net, net->loop_count);
-        if (err == 0) net->loop_count++;
-    }
-    return err;
+    net->loops = mem_calloc(NET_LOOPS_MAX, sizeof(struct net_loop *));
+    return net->loops == NULL ? ERR_NO_MEMORY : net_have_loops(net, net->config.loop_count, false);
+}
+
+int net_use_loops(struct net *net, unsigned count)
+{
+    return net_have_loops(net, count, true);
 }
 
 static void net_free_loops(struct net *net)
 {
-    for (unsigned i = 0; i < net->loop_count; i++)
+    for (unsigned i = 0; net->loops != NULL && i < net_loop_count(net); i++)
         net_loop_close(net->loops[i]);
     mem_free(net->loops);
 }
@@ -84,7 +122,7 @@ int net_listen(struct net *net, const char *host, uint16_t port, unsigned *index
 int net_start(struct net *net)
 {
     int err = 0;
-    for (unsigned i = 0; err == 0 && i < net->loop_count; i++) {
+    for (unsigned i = 0; err == 0 && i < net_loop_count(net); i++) {
         err = loop_start(net->loops[i]->base);
         net->loops[i]->has_thread = err == 0;
     }
@@ -142,11 +180,11 @@ void net_close(struct net *net)
 {
     if (net == NULL) return;
     net_stop_accepting(net);
-    for (unsigned i = 0; i < net->loop_count; i++)
+    for (unsigned i = 0; i < net_loop_count(net); i++)
         net_loop_errand(net->loops[i], net_close_here, NULL);
-    for (unsigned i = 0; i < net->loop_count; i++)
+    for (unsigned i = 0; i < net_loop_count(net); i++)
         net_wait_until_gone(net->loops[i]);
-    for (unsigned i = 0; i < net->loop_count; i++)
+    for (unsigned i = 0; i < net_loop_count(net); i++)
         if (net->loops[i]->has_thread) loop_stop(net->loops[i]->base);
     net_free_loops(net);
     acceptor_close(&net->acceptor);
@@ -157,7 +195,7 @@ void net_close(struct net *net)
 
 unsigned net_loop_count(const struct net *net)
 {
-    return net->loop_count;
+    return atomic_load_explicit(&net->loop_count, memory_order_acquire);
 }
 
 struct net_loop *net_loop_at(struct net *net, unsigned index)
@@ -173,7 +211,7 @@ void net_stats(struct net *net, struct net_stats *stats)
         .connections_refused = atomic_load(&net->connections_refused),
     };
     memory_budget_usage(&net->budget, &stats->memory_reserved, &stats->memory_waiting);
-    for (unsigned i = 0; i < net->loop_count; i++) {
+    for (unsigned i = 0; i < net_loop_count(net); i++) {
         struct net_loop_stats loop_stats;
         net_loop_stats(net->loops[i], &loop_stats);
         stats->frames += loop_stats.frames;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Listeners, loops and connections: bytes in, whole frames out, replies back in order.
  *
- *  (1) A connection lives on one loop from accept to close. New ones go to the loop with the
- *      fewest.
+ *  (1) A connection lives on one loop from accept to close. New ones go to that of the loops in use
+ *      that has the fewest. A loop that is no longer in use keeps those that it has.
  *  (2) One read buffer per loop; a connection has a buffer of its own only while a frame is
  *      incomplete, of exactly that frame's size, reserved in the memory budget before it is
  *      read.
@@ -27,6 +27,9 @@ struct transport_kind;
 
 /* What the layer above does with calls. All on the loop's thread. */
 struct net_server {
+    /* A loop was made, and has no connection yet: give it its context. On the thread that calls net_open() or
+     * net_use_loops(). 0, or why there can be no such loop; may be NULL. */
+    int (*open_loop)(struct net_server *server, struct net_loop *loop);
     /* A whole frame has come. End the call now or later (call.h). */
     void (*call)(struct net_server *server, struct call *call);
     /* All frames of this read were handed over: finish what was put off. Called only if there was a
@@ -36,6 +39,9 @@ struct net_server {
      * only as in (2) of call.h. May be NULL. */
     void (*ended)(struct net_server *server, struct call *call, bool is_refused);
 };
+
+/* So many loops there may be. */
+#define NET_LOOPS_MAX 1024
 
 /* How many connections there may be, and how fast they may come. INT32_MAX: no limit. */
 struct net_limits {
@@ -49,7 +55,7 @@ struct net_config {
     struct net_server *server;
     struct clock *clock;
     struct executor *disk;             /* Where slices that are not in the page cache are warmed. */
-    unsigned loop_count;               /* At least 1. */
+    unsigned loop_count;               /* 1 to NET_LOOPS_MAX. */
     int32_t max_frame_bytes;           /* socket.request.max.bytes */
     uint64_t memory_bytes;             /* queued.max.request.bytes: half-read and waiting frames. */
     uint32_t max_calls_per_connection; /* Suspended calls before we stop reading; 0: a default. */
@@ -83,6 +89,12 @@ void net_accept(struct net *net);
  * or ERR_NO_MEMORY or ERR_USAGE, and nothing has changed. */
 int net_set_limits(struct net *net, const struct net_limits *limits);
 
+/* New connections go to the first `count` loops (1 to NET_LOOPS_MAX) from now on; those that are missing are
+ * made and started. The others keep the connections that they have, and sleep without any: nobody is cut
+ * off. One call at a time, between net_start() and net_close(). 0, ERR_NO_MEMORY or ERR_IO: as many as could
+ * be made are in use. */
+int net_use_loops(struct net *net, unsigned count);
+
 /* Stops accepting and closes the listening sockets. Returns when that is done. */
 void net_stop_accepting(struct net *net);
 
@@ -94,6 +106,7 @@ void net_stop_accepting(struct net *net);
  * overtake the replies. After that, only calls that have not ended are waited for. */
 void net_close(struct net *net);
 
+/* Any thread. All loops that there are, in use or not; they stay until net_close(). */
 unsigned net_loop_count(const struct net *net);
 struct net_loop *net_loop_at(struct net *net, unsigned index);
 

@@ -16,9 +16,6 @@
  * nothing would keep all others waiting until they are idle. */
 #define FRAME_STALLED_MS 30000
 
-/* This part of the memory for requests is what ready replies may take before outbox.h (5) holds. */
-#define UNSENT_SHARE 8
-
 /* What is under way when the loop closes has this long to be answered, and the answers to be taken.
  * A produce that was appended and not answered is the worst that a stop can do to a client: of each
  * producer only the newest batch is known after a restart, so that a repeated older one looks like
@@ -93,7 +90,6 @@ int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
     if (fresh == NULL) return ERR_NO_MEMORY;
     fresh->net = net;
     fresh->index = index;
-    fresh->unsent_bytes_max = net->config.memory_bytes / UNSENT_SHARE / net->config.loop_count;
     list_init(&fresh->connections);
     list_init(&fresh->dirty);
     list_init(&fresh->incomplete);

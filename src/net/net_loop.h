@@ -56,9 +56,9 @@ struct net_loop {
 
     struct list spare_calls;
     unsigned spare_call_count;
-    unsigned call_count;                     /* In use. */
-    uint32_t calls_begun;                    /* Wraps; for differences. */
-    uint64_t unsent_bytes, unsent_bytes_max; /* Of replies that are ready: see outbox.h (5). */
+    unsigned call_count;   /* In use. */
+    uint32_t calls_begun;  /* Wraps; for differences. */
+    uint64_t unsent_bytes; /* Of replies that are ready: see outbox.h (5). */
 
     struct connection *bursting;   /* Whose burst it is; NULL outside of one. */
     struct call_box *handing_over; /* Whose call the server is looking at. */

@@ -93,13 +93,21 @@ TEST(there_are_as_many_threads_as_the_operator_says)
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.io.threads", SET, "2"), 0);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "6"),
                      0);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.network.threads", SET, "6"),
+                     0);
     AWAIT(broker_threads(&broker, "disk-") == 2);
+    AWAIT(broker_threads(&broker, "loop-") == 6);
     AWAIT(broker_threads(&broker, "cleaner-") == 6);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.io.threads", DELETE, NULL), 0);
     AWAIT(broker_threads(&broker, "disk-") == 5);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "1025"),
                      42);
     assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "log.cleaner.threads", SET, "0"),
+                     42);
+    /* At most twice, at least half of what they are. */
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.network.threads", SET, "13"),
+                     42);
+    assert_int_equal(config_change(client, BROKER, ALL_BROKERS, "num.network.threads", SET, "2"),
                      42);
     client_close(client);
     test_broker_stop(&broker);

@@ -219,7 +219,6 @@ static void open_net(struct fuzz_broker *broker, const struct fuzz_broker_option
         .transport = fuzz_transport(options->transport, options->seed),
     };
     require(net_open(&broker->net, &net_config), "network", "");
-    require(api_attach(broker->api, broker->net), "network", "");
 }
 
 static void open_partitions(struct fuzz_broker *broker)

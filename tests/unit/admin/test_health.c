@@ -24,9 +24,9 @@ static void three_loops(void)
     assert_int_equal(loop_open(&own, "admin", &manual.clock), 0);
     assert_int_equal(loop_open(&main_loop, "main", &manual.clock), 0);
     assert_int_equal(loop_open(&network, "network", &manual.clock), 0);
-    assert_int_equal(health_open(&health, own, 2, round_is_over), 0);
-    health_add(&health, main_loop, "main", -1);
-    health_add(&health, network, "network", 3);
+    health_open(&health, own, round_is_over);
+    assert_int_equal(health_add(&health, main_loop, "main", -1), 0);
+    assert_int_equal(health_add(&health, network, "network", 3), 0);
 }
 
 static void loops_end(void)

@@ -344,6 +344,72 @@ TEST(thousands_of_connections_are_served)
     fixture_down(&net);
 }
 
+static uint64_t open_on(unsigned loop)
+{
+    struct net_loop_stats stats;
+    net_loop_stats(net_loop_at(net.net, loop), &stats);
+    return stats.connections_open;
+}
+
+/* num.network.threads at run time. */
+TEST(loops_in_use_can_become_more_and_fewer)
+{
+    int clients[6];
+    fixture_init(&net);
+    net.config.loop_count = 2;
+    fixture_up(&net, true);
+    assert_int_equal(net_loop_count(net.net), 2);
+    for (unsigned i = 0; i < 2; i++)
+        expect_served(clients[i] = client_connect(&net));
+    assert_int_equal(net_use_loops(net.net, 3), 0);
+    assert_int_equal(net_loop_count(net.net), 3);
+    for (unsigned i = 2; i < 6; i++)
+        expect_served(clients[i] = client_connect(&net));
+    for (unsigned loop = 0; loop < 3; loop++)
+        assert_int_equal(open_on(loop), 2);
+
+    /* Who is there stays, and nobody new comes to a loop that is not in use. */
+    assert_int_equal(net_use_loops(net.net, 1), 0);
+    close(clients[0]);
+    close(clients[1]);
+    fixture_await_connections(&net, 4);
+    for (unsigned i = 0; i < 2; i++)
+        expect_served(clients[i] = client_connect(&net));
+    assert_int_equal(open_on(0), 3);
+    assert_int_equal(open_on(1), 1);
+    assert_int_equal(open_on(2), 2);
+    for (unsigned i = 0; i < 6; i++)
+        expect_served(clients[i]);
+
+    /* A loop that is wanted again is the one that was there. */
+    assert_int_equal(net_use_loops(net.net, 2), 0);
+    assert_int_equal(net_loop_count(net.net), 3);
+    for (unsigned i = 0; i < 6; i++)
+        close(clients[i]);
+    fixture_await_connections(&net, 0);
+    fixture_down(&net);
+}
+
+TEST(a_loop_that_cannot_be_made_leaves_those_that_there_are)
+{
+    fixture_init(&net);
+    net.config.loop_count = 2;
+    fixture_up(&net, true);
+    for (long nth = 1;; nth++) {
+        mem_fail_at(nth);
+        int err = net_use_loops(net.net, 3);
+        mem_fail_at(0);
+        if (err == 0) break;
+        assert_int_equal(err, ERR_NO_MEMORY);
+        assert_int_equal(net_loop_count(net.net), 2);
+        int client = client_connect(&net);
+        expect_served(client);
+        close(client);
+    }
+    assert_int_equal(net_loop_count(net.net), 3);
+    fixture_down(&net);
+}
+
 TEST(opening_fails_cleanly_at_every_allocation)
 {
     char why[200];
