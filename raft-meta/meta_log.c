@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "batch_builder.h"
 #include "error.h"
+#include "meta_batch.h"
 #include "partition_log.h"
 
 #define SEGMENT_BYTES  (64 << 20)
@@ -39,13 +40,21 @@ struct log_window {
     int64_t first_index;
 };
 
+/* What was met: in the .log of this base offset. */
+struct log_damage {
+    int64_t segment; /* -1: none was. */
+    int64_t position;
+    int64_t index; /* The entry that should be there. */
+};
+
 struct meta_log {
     struct partition_log *log;
     struct data_dir *dir;
     struct fs *fs;
     struct clock *clock;
     int64_t persisted_index; /* As known when it was opened. */
-    bool is_stretched;       /* (5) */
+    struct log_damage damage;
+    bool is_stretched; /* (5) */
     int64_t first_index;
     int64_t last_index;
     struct log_tail tail;
@@ -135,19 +144,11 @@ static void tail_close(struct log_tail *tail)
 
 /* ---- older entries from the disk ---- */
 
-int meta_log_read_record(const struct record_batch *batch, const struct record *record,
-                         struct meta_entry *entry)
-{
-    if (record->key.length != 1 || record->offset != batch->base_offset) return ERR_CORRUPT_MESSAGE;
-    *entry = (struct meta_entry){ batch->leader_epoch, record->key.data[0], record->value };
-    return 0;
-}
-
 static int window_take(struct log_window *window, const struct record_batch *batch,
                        const struct record *record)
 {
     struct meta_entry *entry = &window->entries[window->count];
-    int err = meta_log_read_record(batch, record, entry);
+    int err = meta_batch_read_record(batch, record, entry);
     if (err != 0) return err;
     if (record->value.length > 0) {
         entry->payload.data = arena_dup(&window->arena, record->value.data,
@@ -162,9 +163,8 @@ static int window_add_batch(struct log_window *window, const struct record_batch
 {
     struct record_walk *walk = NULL;
     struct record record;
-    if (!record_batch_crc_is_right(batch) || batch->attributes != 0 || batch->leader_epoch < 1 ||
-        batch->base_offset != window->first_index + window->count || batch->record_count != 1 ||
-        batch->last_offset_delta != 0)
+    if (!record_batch_crc_is_right(batch) || !meta_batch_is_right(batch) ||
+        batch->base_offset != window->first_index + window->count)
         return ERR_CORRUPT_MESSAGE;
     int err = record_walk_open(&walk, batch, INT32_MAX);
     if (err == 0) err = record_walk_next(walk, &record);
@@ -173,25 +173,26 @@ static int window_add_batch(struct log_window *window, const struct record_batch
     return err == ERR_INVALID_RECORD || err == ERR_NOT_FOUND ? ERR_CORRUPT_MESSAGE : err;
 }
 
-/* Counts before it decodes, so that the array is made once. */
-static int window_decode(struct log_window *window, const uint8_t *data, size_t length)
+/* Counts before it decodes, so that the array is made once. *at: where it failed, in the batch behind
+ * `window->count` good ones. */
+static int window_decode(struct log_window *window, const uint8_t *data, size_t length, size_t *at)
 {
-    size_t total = 0;
     struct record_batch batch;
-    for (size_t at = 0; at < length; at += batch.size) {
-        int err = record_batch_read_header(&batch, data + at, length - at);
-        if (err != 0 || batch.size > length - at) return ERR_CORRUPT_MESSAGE;
-        if (at == 0) window->first_index = batch.base_offset;
-        total++;
+    for (*at = 0; *at < length; *at += batch.size) {
+        int err = record_batch_read_header(&batch, data + *at, length - *at);
+        if (err != 0 || batch.size > length - *at) return ERR_CORRUPT_MESSAGE;
+        if (*at == 0) window->first_index = batch.base_offset;
+        window->count++;
     }
-    window->entries = arena_calloc(&window->arena, total, sizeof *window->entries);
+    window->entries = arena_calloc(&window->arena, window->count, sizeof *window->entries);
+    window->count = 0;
     if (window->entries == NULL) return ERR_NO_MEMORY;
-    int err = 0;
-    for (size_t at = 0; err == 0 && at < length; at += batch.size) {
-        err = record_batch_read_header(&batch, data + at, length - at);
+    for (*at = 0; *at < length; *at += batch.size) {
+        int err = record_batch_read_header(&batch, data + *at, length - *at);
         if (err == 0) err = window_add_batch(window, &batch);
+        if (err != 0) return err;
     }
-    return err;
+    return 0;
 }
 
 static void window_forget(struct log_window *window)
@@ -216,14 +217,17 @@ static int window_load(struct meta_log *log, int64_t index)
     window_forget(window);
     int err = partition_log_read(log->log, &read);
     if (err != 0) return err;
-    size_t got = 0;
+    size_t got = 0, at = 0;
     uint8_t *data = mem_alloc(read.slice.length);
     if (data == NULL) err = ERR_NO_MEMORY;
     if (err == 0)
         err = log->fs->read(log->fs, read.slice.fd, data, read.slice.length, read.slice.offset,
                             &got);
     if (err == 0 && got < read.slice.length) err = ERR_CORRUPT_MESSAGE;
-    if (err == 0) err = window_decode(window, data, got);
+    if (err == 0) err = window_decode(window, data, got, &at);
+    if (err == ERR_CORRUPT_MESSAGE)
+        log->damage = (struct log_damage){ partition_log_segment_base(log->log, index),
+                                           read.slice.offset + (int64_t)at, index + window->count };
     file_slice_release(&read.slice);
     mem_free(data);
     if (err != 0) window_forget(window);
@@ -259,15 +263,21 @@ static int log_check(struct meta_log *log, int64_t persisted_index)
 
 void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_size)
 {
+    char file[40] = "", where[80] = "";
+    if (log->damage.segment >= 0) {
+        snprintf(file, sizeof file, "/%020" PRId64 ".log", log->damage.segment);
+        snprintf(where, sizeof where, ", from entry %" PRId64 " at position %" PRId64 " on",
+                 log->damage.index, log->damage.position);
+    }
     snprintf(
         why, why_size,
-        "%s/" META_LOG_TOPIC "-0: entries that this node had acknowledged (it knows of %" PRId64
-        ") are damaged or gone; with other voters, empty the folder and let this node join again "
+        "%s/" META_LOG_TOPIC "-0%s: entries that this node had acknowledged (it knows of %" PRId64
+        ") are damaged or gone%s; with other voters, empty the folder and let this node join again "
         "from them, otherwise restore it from a copy",
-        data_dir_path(log->dir), log->persisted_index);
+        data_dir_path(log->dir), file, log->persisted_index, where);
 }
 
-int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock,
+int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock, int64_t term,
                   int64_t persisted_index, char *why, size_t why_size)
 {
     struct partition_log_open_options options = {
@@ -276,6 +286,9 @@ int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clo
         .topic = META_LOG_TOPIC,
         .partition = 0,
         .cut_only_from = persisted_index == 0 ? 0 : persisted_index + 1, /* A new log ends at 0. */
+        .batch_is_right = meta_batch_is_right,
+        .on_disk_before = meta_batch_on_disk_before,
+        .on_disk_epoch = term,
     };
     /* Kafka's own metadata topic has this id; ours is another log, but as much one of its kind. */
     options.topic_id.bytes[15] = 1;
@@ -285,6 +298,7 @@ int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clo
     opened->dir = dir;
     opened->fs = data_dir_fs(dir);
     opened->persisted_index = persisted_index;
+    opened->damage.segment = -1;
     opened->clock = clock;
     arena_init(&opened->window.arena, NULL, 0, SIZE_MAX);
     batch_builder_init(&opened->builder);
@@ -302,9 +316,11 @@ int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clo
         *log = opened;
         return 0;
     }
-    if (err == ERR_CORRUPT_MESSAGE)
+    if (err == ERR_CORRUPT_MESSAGE) {
+        opened->damage = (struct log_damage){ recovery.refused_segment, recovery.refused_position,
+                                              recovery.refused_offset };
         meta_log_explain_damage(opened, why, why_size);
-    else
+    } else
         snprintf(why, why_size, "%s/" META_LOG_TOPIC "-0: %s", data_dir_path(dir), error_text(err));
     meta_log_close(opened);
     return err;
@@ -362,16 +378,12 @@ static unsigned log_run(const struct meta_entry *entries, unsigned count)
 static int log_build(struct meta_log *log, int64_t index, const struct meta_entry *entries,
                      unsigned count, int64_t now_ms)
 {
+    int64_t flushed_index = meta_log_flushed_index(log);
     int err = 0;
     log->batches.length = 0;
-    for (unsigned i = 0; err == 0 && i < count; i++) {
-        uint8_t type = (uint8_t)entries[i].type;
-        log->builder.base_offset = index + i;
-        log->builder.leader_epoch = (int32_t)entries[i].term;
-        batch_builder_append(&log->builder, now_ms, (struct bytes){ &type, 1 }, entries[i].payload,
-                             NULL, 0);
-        err = batch_builder_finish(&log->builder, &log->batches);
-    }
+    for (unsigned i = 0; err == 0 && i < count; i++)
+        err = meta_batch_put(&log->builder, &log->batches, index + i, &entries[i], flushed_index,
+                             now_ms);
     return err;
 }
 

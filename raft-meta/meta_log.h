@@ -6,12 +6,15 @@
  *      one byte, the entry's type (meta_entry.h), its value is the payload, null for none (DESIGN
  *      7.1). (A batch of several would be cut as a whole where a new leader's log differs in its
  *      middle, and the entries in front of that may be ones that we have acknowledged.)
- *  (2) Recovery is strict. What is known to have been on the disk (`persisted_index`, which the
- *      vote file carries whenever it is written: at every start, election and clean stop) must be
- *      there and right; a bad batch is cut only above it, in the last segment. Above it a torn
- *      write and a damaged one cannot be told apart without an fsync more for each append. What is
- *      found above the recovery point is written once more before it counts as stored: after an
- *      fsync that failed the page cache may show what the disk never got.
+ *  (2) Recovery is strict. What is known to have been on the disk must be there and right; a bad batch
+ *      is cut only where nothing says so, in the last segment. It is said by the vote file
+ *      (`persisted_index`), and by each batch about what was in front of it when it was written
+ *      (meta_batch.h): in a write that was torn, what reached the disk says nothing of what did not.
+ *      Batches of a term below the vote file's are not asked: a truncation that a power cut interrupted
+ *      may leave some of them behind a hole, and only a leader of a later term removes any. What they
+ *      know was stored with that term. What is found above the recovery point is written once more
+ *      before it counts as stored: after an fsync that failed the page cache may show what the disk
+ *      never got.
  *  (3) Every batch is checked again when it is read, also below the recovery point.
  *  (4) Group commit: one flush is on its way at a time; all that was appended meanwhile is the next
  *      one's.
@@ -34,20 +37,15 @@
 #include "job.h"
 #include "message.h"
 #include "meta_entry.h"
-#include "record_batch.h"
 
 #define META_LOG_TOPIC "__sluice_metadata"
 
 struct meta_log;
 
-/* The entry that a record of the log holds, by (1); its payload is the record's value. Says nothing of
- * the payload. 0 or ERR_CORRUPT_MESSAGE. */
-int meta_log_read_record(const struct record_batch *batch, const struct record *record,
-                         struct meta_entry *entry);
-
 /* Opens or makes the log; all that it holds is on the disk then. `why` gets a sentence on failure:
- * ERR_CORRUPT_MESSAGE by (2), ERR_IO, ERR_NO_SPACE, ERR_NO_MEMORY. Blocks. */
-int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock,
+ * ERR_CORRUPT_MESSAGE by (2), ERR_IO, ERR_NO_SPACE, ERR_NO_MEMORY. Blocks. `term`, `persisted_index`: the
+ * vote file's. */
+int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock, int64_t term,
                   int64_t persisted_index, char *why, size_t why_size);
 
 /* The sentence for ERR_CORRUPT_MESSAGE, also where a read gave it. */

@@ -29,7 +29,7 @@ static int node_append(struct meta_core_io *io, uint64_t write, int64_t first_in
     struct meta_vote *vote = &node->vote;
     int err = 0;
     /* What is removed need not be there at the next start. */
-    if (first_index <= vote->persisted_index)
+    if (first_index <= vote->noted_index)
         err = meta_vote_store(vote, vote->term, vote->voted_for, first_index - 1);
     if (err == 0) err = meta_log_append(node->log, first_index, entries, count);
     if (err == 0) meta_log_want_flush(node->log, write);
@@ -147,6 +147,14 @@ int meta_node_submit(struct meta_node *node, struct meta_entry *entries, unsigne
     return meta_core_submit(node->core, meta_node_now_ms(node), entries, count, first_index);
 }
 
+/* Before anybody hears of it: what is acknowledged is missed if it is gone. */
+static int node_note_flushed(struct meta_node *node)
+{
+    struct meta_vote *vote = &node->vote;
+    int64_t flushed_index = meta_log_flushed_index(node->log);
+    return flushed_index > vote->noted_index ? meta_vote_note(vote, flushed_index) : 0;
+}
+
 static void node_flushed(struct meta_log_flusher *flusher, uint64_t write, int err)
 {
     struct meta_node *node = LIST_OWNER(flusher, struct meta_node, flusher);
@@ -157,6 +165,7 @@ static void node_flushed(struct meta_log_flusher *flusher, uint64_t write, int e
                  data_dir_path(node->options.dir), error_text(err));
         node->failed = err;
     }
+    if (meta_node_failed(node) == 0) node->failed = node_note_flushed(node);
     if (meta_node_failed(node) == 0) meta_core_persisted(node->core, meta_node_now_ms(node), write);
     node_consider_snapshot(node);
     owner->moved(owner);
@@ -172,8 +181,8 @@ static int open_files(struct meta_node *node, char *why, size_t why_size)
     int err = meta_vote_open(&node->vote, data_dir_fs(dir), path, why, why_size);
     mem_free(path);
     if (err == 0)
-        err = meta_log_open(&node->log, dir, node->options.clock, node->vote.persisted_index, why,
-                            why_size);
+        err = meta_log_open(&node->log, dir, node->options.clock, node->vote.term,
+                            node->vote.persisted_index, why, why_size);
     if (err == 0) err = node_load_snapshot(node, why, why_size);
     return err;
 }

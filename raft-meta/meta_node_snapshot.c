@@ -443,7 +443,7 @@ int node_install_snapshot(struct meta_core_io *io, const struct meta_message *me
     int err = node->has_incoming ? 0 : ERR_CORRUPT_MESSAGE;
     /* By (2) what the log has is not asked for any more. What is committed may still be: the power may
      * go before the snapshot is in its place. */
-    if (err == 0 && vote->persisted_index > kept)
+    if (err == 0 && vote->noted_index > kept)
         err = meta_vote_store(vote, vote->term, vote->voted_for, kept);
     if (err == 0) err = meta_snapshot_put_in_place(node_fs(node), node_folder(node), index);
     if (err == 0) err = meta_log_restart(node->log, index + 1);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Term and vote on the disk: the file `quorum-state`, rewritten in place, so that a full disk does
- * not matter. Two copies, used in turn, each in a sector and page of its own: a torn write harms
- * only the older one. Copy n lies at n * 4096, big-endian:
+ * not matter. Three copies, each in a sector and page of its own. The first two are synced, and used in turn:
+ * a torn write harms only the older one. The third says the same as the newer, and how much of the log has come
+ * to the disk since: it is written whenever that is more, and not synced, so nothing waits for it. A kill leaves
+ * it, a power cut perhaps an earlier one, which is true as well; it counts if its sequence is not below the
+ * others'. Copy n lies at n * 4096, big-endian:
  *
  *    at  size  meaning
  *     0    4   "SLQS"
@@ -24,6 +27,7 @@
 
 #define META_VOTE_COPY_SIZE    40
 #define META_VOTE_COPY_SPACING 4096
+#define META_VOTE_COPIES       3
 
 /* One copy, as it lies in the file. */
 struct meta_vote_copy {
@@ -33,8 +37,9 @@ struct meta_vote_copy {
     int64_t persisted_index;
 };
 
-/* False: these bytes are no whole copy. */
-bool meta_vote_read_copy(struct meta_vote_copy *copy, const uint8_t bytes[META_VOTE_COPY_SIZE]);
+/* False: these bytes are no whole copy that may lie at place `number`. */
+bool meta_vote_read_copy(struct meta_vote_copy *copy, int number,
+                         const uint8_t bytes[META_VOTE_COPY_SIZE]);
 
 struct meta_vote {
     struct fs *fs;
@@ -44,6 +49,7 @@ struct meta_vote {
     int64_t term;     /* 0: nothing was ever stored. */
     int32_t voted_for;
     int64_t persisted_index;
+    int64_t noted_index; /* At least that: what the third copy says. */
 };
 
 /* Opens or makes the file; what it says is durable then. One damaged copy is passed over with a line in the trace. `why` gets a
@@ -55,6 +61,11 @@ int meta_vote_open(struct meta_vote *vote, struct fs *fs, const char *path, char
  * disk holds: the process must end (DESIGN 7.1). Blocks. */
 int meta_vote_store(struct meta_vote *vote, int64_t term, int32_t voted_for,
                     int64_t persisted_index);
+
+/* More of the log is on the disk: remembers it without a sync. It is missed from now on if
+ * it is gone at the next start: before any of it is removed, a lower index must be stored. 0, or an error after which
+ * the process must end. */
+int meta_vote_note(struct meta_vote *vote, int64_t persisted_index);
 
 void meta_vote_close(struct meta_vote *vote); /* Fine after a failed open, and twice. */
 

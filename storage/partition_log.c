@@ -214,6 +214,14 @@ int64_t partition_log_size_bytes(const struct partition_log *log)
     return read_offset(log, &log->size_bytes);
 }
 
+int64_t partition_log_segment_base(const struct partition_log *log, int64_t offset)
+{
+    pthread_mutex_lock(lock_of(log));
+    int64_t base = log->segments[log_segment_at(log, offset)]->base_offset;
+    pthread_mutex_unlock(lock_of(log));
+    return base;
+}
+
 int partition_log_failed(const struct partition_log *log)
 {
     pthread_mutex_lock(lock_of(log));

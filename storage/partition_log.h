@@ -41,9 +41,16 @@ struct partition_log_open_options {
     int64_t
         producer_expiration_ms; /* Who wrote nothing for so long is not read back; 0: who did. */
     /* The metadata log's stricter rule (DESIGN 7.1): a bad batch is cut only in the last segment, at
-     * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. What is above the recovery
-     * point is written again before it is synced. -1: the usual rule. */
+     * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. Offsets have no holes, and what is
+     * above the recovery point is written again before it is synced. -1: the usual rule. */
     int64_t cut_only_from;
+    /* With it, what the owner wrote into batch headers. They look at nothing else; NULL: nothing is there. */
+    bool (*batch_is_right)(const struct record_batch *batch); /* Beyond its CRC. */
+    /* All below this offset was on disk when the batch was written; 0: it does not say. What such a batch has
+     * in front of it is not cut for damage. Asked only of batches of `on_disk_epoch` and above: those of
+     * earlier epochs may be what a power cut left of a truncation. */
+    int64_t (*on_disk_before)(const struct record_batch *batch);
+    int64_t on_disk_epoch;
 };
 
 struct partition_log_recovery {
@@ -52,6 +59,10 @@ struct partition_log_recovery {
     int64_t cut_bytes;     /* Bytes of a torn or bad tail that were cut. */
     int64_t cut_at_offset; /* The log end after the cut. */
     unsigned indexes_rebuilt;
+    /* Damage that the stricter rule does not let go, if opening failed for that; -1: none was met. */
+    int64_t refused_segment;  /* In the .log of this base offset, */
+    int64_t refused_position; /* here, */
+    int64_t refused_offset;   /* where this offset should be. */
 };
 
 /* Opens the folder, made if need be. After a clean stop no log data is read; otherwise what lies above
@@ -101,6 +112,9 @@ int64_t partition_log_end_offset(const struct partition_log *log);
 int64_t partition_log_flushed_offset(const struct partition_log *log); /* All below is on disk. */
 int partition_log_failed(const struct partition_log *log); /* 0, or the remembered error. */
 int64_t partition_log_size_bytes(const struct partition_log *log);
+
+/* The name of the segment in which `offset` is or would be: its base offset. Any thread. */
+int64_t partition_log_segment_base(const struct partition_log *log, int64_t offset);
 
 struct log_read {
     int64_t from_offset;

@@ -206,8 +206,14 @@ bool log_indexes_may_be_torn(const struct partition_log *log, int64_t base_offse
 /* Opens the segments with these bases (ascending, at least one), brings them in order, and sets the end.
  * *indexes_are_lost, for each: those of offsets and times had to be made again. Blocks. */
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
-                      int64_t cut_only_from, struct partition_log_recovery *recovery,
-                      bool *indexes_are_lost);
+                      const struct partition_log_open_options *options,
+                      struct partition_log_recovery *recovery, bool *indexes_are_lost);
+
+/* Damage that begins at `position`, where `offset` should be: does a whole batch behind it in the segment say
+ * that this was on disk, as the options ask? `buffer` is at least BATCH_SCAN_SALVAGE_BYTES. Blocks. */
+int log_was_on_disk(struct segment *segment, int64_t position, int64_t offset,
+                    const struct partition_log_open_options *options, uint8_t *buffer,
+                    size_t buffer_size, bool *was_on_disk);
 
 /* Epochs from their file up to the recovery point, from batch headers above it. Blocks. */
 int log_load_epochs(struct partition_log *log, int64_t *bytes_read);

@@ -234,15 +234,15 @@ static void load_checkpoints(struct partition_log *log)
 }
 
 static int open_content(struct partition_log *log, const struct log_content *content,
-                        int64_t cut_only_from, struct partition_log_recovery *recovery,
-                        bool *indexes_are_lost)
+                        const struct partition_log_open_options *options,
+                        struct partition_log_recovery *recovery, bool *indexes_are_lost)
 {
     int err = find_lost_segment(log, content);
     if (err == 0) err = remove_unused_indexes(log, content);
     if (err == 0 && content->logs.count == 0) return create_first_segment(log);
     if (err == 0)
-        err = log_open_segments(log, content->logs.values, content->logs.count, cut_only_from,
-                                recovery, indexes_are_lost);
+        err = log_open_segments(log, content->logs.values, content->logs.count, options, recovery,
+                                indexes_are_lost);
     if (err == 0 && log->start_offset < log->segments[0]->base_offset)
         log->start_offset = log->segments[0]->base_offset;
     return err;
@@ -299,7 +299,7 @@ static int remove_overtaken(struct partition_log *log)
 }
 
 /* Everything that a folder that was there before may hold. */
-static int open_old(struct partition_log *log, int64_t cut_only_from,
+static int open_old(struct partition_log *log, const struct partition_log_open_options *options,
                     struct partition_log_recovery *recovery)
 {
     struct log_content content = { .last_snapshot = -1 };
@@ -310,9 +310,9 @@ static int open_old(struct partition_log *log, int64_t cut_only_from,
         are_lost = mem_calloc(content.logs.count + 1, sizeof *are_lost);
         if (are_lost == NULL) err = ERR_NO_MEMORY;
     }
-    if (err == 0) err = open_content(log, &content, cut_only_from, recovery, are_lost);
+    if (err == 0) err = open_content(log, &content, options, recovery, are_lost);
     if (err == 0) err = sync_beginning(log);
-    if (err == 0) err = check_end(log, cut_only_from);
+    if (err == 0) err = check_end(log, options->cut_only_from);
     if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
     if (err == 0 && content.last_snapshot > log->end_offset) err = remove_overtaken(log);
     log->has_batches_file = content.has_batches_file;
@@ -347,7 +347,12 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
 {
     struct partition_log *opened = log_new(options);
 
-    *recovery = (struct partition_log_recovery){ .cut_at_offset = -1 };
+    *recovery = (struct partition_log_recovery){
+        .cut_at_offset = -1,
+        .refused_segment = -1,
+        .refused_position = -1,
+        .refused_offset = -1,
+    };
     int err = opened == NULL ? ERR_NO_MEMORY : 0;
     if (err == 0) err = make_folder(opened);
     if (err == 0) {
@@ -356,7 +361,7 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
         err = check_metadata(opened, &options->topic_id);
         if (err == 0)
             err = is_new ? open_new(opened, options->cut_only_from)
-                         : open_old(opened, options->cut_only_from, recovery);
+                         : open_old(opened, options, recovery);
     }
     if (err == ERR_IO) data_dir_note_failure(opened->dir);
     if (err != 0 && opened != NULL) log_free(opened);

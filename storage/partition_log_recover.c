@@ -23,7 +23,8 @@
 struct recovering {
     struct partition_log *log;
     struct partition_log_recovery *recovery;
-    int64_t cut_only_from;
+    const struct partition_log_open_options *options;
+    bool is_strict; /* As `cut_only_from` asks for. */
     bool writes_again;
     uint8_t *buffer;        /* For CRCs. */
     int64_t next_offset;    /* No batch may begin below it. */
@@ -42,6 +43,12 @@ struct segment_scan {
 static bool is_in_order(const struct recovering *recovering, const struct segment *segment,
                         const struct record_batch *batch)
 {
+    bool (*is_right)(const struct record_batch *) = recovering->options->batch_is_right;
+
+    /* Offset and epoch lie in front of the CRC. */
+    if (recovering->is_strict &&
+        (batch->base_offset != recovering->next_offset || (is_right != NULL && !is_right(batch))))
+        return false;
     return batch->base_offset >= recovering->next_offset &&
            batch->base_offset >= segment->base_offset &&
            record_batch_last_offset(batch) - segment->base_offset <= INT32_MAX;
@@ -243,19 +250,25 @@ static int write_again(struct recovering *recovering, struct segment *segment, i
     return err;
 }
 
-/* May the log be cut at `offset`, in segment `index`? */
-static int check_cut(const struct recovering *recovering, size_t index, int64_t offset)
+/* May the log be cut at `position`, in segment `index`? */
+static int check_cut(const struct recovering *recovering, size_t index, int64_t position)
 {
     const struct partition_log *log = recovering->log;
-    bool is_last = true;
+    struct partition_log_recovery *recovery = recovering->recovery;
+    int64_t offset = recovering->next_offset;
+    bool is_refused = offset < recovering->options->cut_only_from;
+    int err = 0;
 
-    if (recovering->cut_only_from < 0) return 0;
+    if (!recovering->is_strict) return 0;
     for (size_t i = index + 1; i < log->segment_count; i++)
-        is_last = is_last && log->segments[i]->size == 0;
-    if (is_last && offset >= recovering->cut_only_from) return 0;
-    trace(TRACE_ERROR, "storage",
-          "%s: a bad batch at offset %" PRId64 " lies below what was acknowledged", log->folder,
-          offset);
+        is_refused = is_refused || log->segments[i]->size > 0;
+    if (!is_refused && recovering->options->on_disk_before != NULL)
+        err = log_was_on_disk(log->segments[index], position, offset, recovering->options,
+                              recovering->buffer, CRC_BUFFER_BYTES, &is_refused);
+    if (err != 0 || !is_refused) return err;
+    recovery->refused_segment = log->segments[index]->base_offset;
+    recovery->refused_position = position;
+    recovery->refused_offset = offset;
     return ERR_CORRUPT_MESSAGE;
 }
 
@@ -268,7 +281,7 @@ static int cut(struct recovering *recovering, size_t index, const struct segment
     size_t removed = log->segment_count - index - 1;
     int fd;
 
-    int err = check_cut(recovering, index, recovering->next_offset);
+    int err = check_cut(recovering, index, scan->end);
     if (err == 0) err = segment_pin(segment, true, &fd);
     if (err != 0) return err;
     err = log->fs->truncate(log->fs, fd, scan->end);
@@ -458,14 +471,15 @@ bool log_indexes_may_be_torn(const struct partition_log *log, int64_t base_offse
 }
 
 int log_open_segments(struct partition_log *log, const int64_t *bases, size_t count,
-                      int64_t cut_only_from, struct partition_log_recovery *recovery,
-                      bool *indexes_are_lost)
+                      const struct partition_log_open_options *options,
+                      struct partition_log_recovery *recovery, bool *indexes_are_lost)
 {
     struct recovering recovering = {
         .log = log,
         .recovery = recovery,
-        .cut_only_from = cut_only_from,
-        .writes_again = cut_only_from >= 0 || data_dir_has_failed(log->dir),
+        .options = options,
+        .is_strict = options->cut_only_from >= 0,
+        .writes_again = options->cut_only_from >= 0 || data_dir_has_failed(log->dir),
     };
     data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
                         &recovering.cleaned_offset);

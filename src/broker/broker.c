@@ -30,7 +30,7 @@
 #include "startup_limit.h"
 #include "trace.h"
 
-#define WHY_SIZE                256
+#define WHY_SIZE                1024
 #define HEARTBEATS_PER_ELECTION 10
 
 struct broker {

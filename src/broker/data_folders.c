@@ -9,7 +9,7 @@
 #include "file_cache.h"
 #include "trace.h"
 
-#define WHY_SIZE 256
+#define WHY_SIZE 1024
 
 static int refuse(int err, const char *what, const char *why)
 {

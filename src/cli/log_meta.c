@@ -2,8 +2,8 @@
 #include "log_meta.h"
 
 #include "error.h"
+#include "meta_batch.h"
 #include "meta_command.h"
-#include "meta_log.h"
 #include "meta_members.h"
 #include "meta_snapshot.h"
 #include "meta_vote.h"
@@ -200,7 +200,7 @@ int log_meta_entry(struct log_output *output, const struct record_batch *batch,
                    const struct record *record)
 {
     struct meta_entry entry;
-    int err = meta_log_read_record(batch, record, &entry);
+    int err = meta_batch_read_record(batch, record, &entry);
     if (err != 0) return err;
     switch (entry.type) {
     case META_ENTRY_COMMAND:
@@ -282,14 +282,14 @@ int log_meta_snapshot(struct log_output *output, const void *data, size_t length
 
 bool log_meta_vote(struct log_output *output, const void *data, size_t length)
 {
-    bool both = true;
-    for (size_t i = 0; i < 2; i++) {
+    bool all = true;
+    for (size_t i = 0; i < META_VOTE_COPIES; i++) {
         size_t at = i * META_VOTE_COPY_SPACING;
         struct meta_vote_copy copy;
+        if (i == 2 && length <= at) break; /* A file of before the third. */
         bool is_whole = length >= at + META_VOTE_COPY_SIZE &&
-                        meta_vote_read_copy(&copy, (const uint8_t *)data + at) &&
-                        copy.sequence % 2 == (int64_t)i;
-        both = both && is_whole;
+                        meta_vote_read_copy(&copy, (int)i, (const uint8_t *)data + at);
+        all = all && is_whole;
         if (output == NULL) continue;
         log_output_begin(output, "vote");
         log_output_number(output, "position", (int64_t)at);
@@ -302,5 +302,5 @@ bool log_meta_vote(struct log_output *output, const void *data, size_t length)
         }
         log_output_end(output);
     }
-    return both;
+    return all;
 }

@@ -13,7 +13,7 @@
 int log_meta_entry(struct log_output *output, const struct record_batch *batch,
                    const struct record *record);
 
-/* Prints the bytes of a quorum-state file, a line for each copy. Returns whether both are whole. */
+/* Prints the bytes of a quorum-state file, a line for each copy. Returns whether all are whole. */
 bool log_meta_vote(struct log_output *output, const void *data, size_t length);
 
 /* Prints a snapshot of the metadata; NULL only looks. 0, or as for an entry. */

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "bytes.h"
 #include "meta_log.h"
+#include "meta_vote.h"
 #include "world.h"
 
 #define LOG_FOLDER   WORLD_FOLDER "/" META_LOG_TOPIC "-0"
@@ -44,6 +45,17 @@ static int64_t last_batch(const uint8_t *data, size_t length)
     return (int64_t)last;
 }
 
+/* The node itself is not to miss the entry. */
+static void lose_note(struct fs *fs)
+{
+    uint8_t nothing[META_VOTE_COPY_SIZE] = { 0 };
+    struct iovec part = { nothing, sizeof nothing };
+    int fd = -1;
+    if (fs->open(fs, WORLD_FOLDER "/quorum-state", FS_WRITE, &fd) != 0) return;
+    fs->write(fs, fd, &part, 1, (META_VOTE_COPIES - 1) * META_VOTE_COPY_SPACING);
+    fs->close(fs, fd);
+}
+
 static void lose_last_entry(struct world_node *node)
 {
     char newest[256] = "", path[600];
@@ -59,6 +71,7 @@ static void lose_last_entry(struct world_node *node)
         fs->truncate(fs, fd, at);
         fs->sync(fs, fd);
         fs->close(fs, fd);
+        lose_note(fs);
         world_tell(node->world, "node %u loses its last entry", node->id);
     }
     mem_free(data);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "batch_builder.h"
 #include "disk_pool.h"
 #include "error.h"
 #include "fs_sim.h"
@@ -25,15 +26,21 @@ static void no_lines(void *context, const char *line)
     (void)line;
 }
 
-static int open_log(int64_t persisted_index)
+static int open_log_of_term(int64_t term, int64_t persisted_index)
 {
     struct fs *fs = disk == NULL ? fs_posix() : fs_sim_fs(disk);
     assert_int_equal(data_dir_open(&dir, fs, path, why, sizeof why), 0);
     trace_set_sink(no_lines, NULL);
-    int err = meta_log_open(&log_under_test, dir, clock_real(), persisted_index, why, sizeof why);
+    int err = meta_log_open(&log_under_test, dir, clock_real(), term, persisted_index, why,
+                            sizeof why);
     trace_set_sink(NULL, NULL);
     if (err != 0) log_under_test = NULL;
     return err;
+}
+
+static int open_log(int64_t persisted_index)
+{
+    return open_log_of_term(1, persisted_index);
 }
 
 static void close_log(void)
@@ -273,6 +280,106 @@ TEST(a_damaged_or_missing_entry_that_was_acknowledged_is_refused)
     close_log();
     assert_int_equal(open_log(13), ERR_CORRUPT_MESSAGE);
     close_log();
+}
+
+/* Where the batch of each of the first 20 entries begins, and where the last one ends. */
+static void log_of_20(long begins[22])
+{
+    new_log();
+    for (int64_t index = 1; index <= 20; index++) {
+        begins[index] = log_file_size();
+        append(index, index, 1 + index / 8);
+        if (index % 3 == 0) /* So 4 to 6 say that 3 was there, and nobody of the last two. */
+            assert_int_equal(meta_log_checkpoint(log_under_test), 0);
+    }
+    begins[21] = log_file_size();
+    close_log();
+}
+
+TEST(damage_that_a_later_batch_knows_to_have_been_on_the_disk_is_refused)
+{
+    long begins[22];
+    char place[100];
+    log_of_20(begins);
+    for (int index = 1; index <= 18; index++) {
+        /* In front of the CRC and behind it: offset, epoch, and a byte of the middle. */
+        long flips[] = { begins[index] + 3, begins[index] + 7, begins[index] + 14,
+                         (begins[index] + begins[index + 1]) / 2 };
+        snprintf(place, sizeof place, "from entry %d at position %ld on", index, begins[index]);
+        for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
+            flip_byte(flips[i]);
+            assert_int_equal(open_log(0), ERR_CORRUPT_MESSAGE);
+            assert_non_null(strstr(why, place));
+            close_log();
+            flip_byte(flips[i]);
+        }
+    }
+    assert_int_equal(open_log(0), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 20);
+    close_log();
+}
+
+TEST(damage_of_which_no_batch_knows_is_a_torn_end)
+{
+    long begins[22];
+    log_of_20(begins);
+    flip_byte(begins[19] + 40); /* 20 was written when 18 was on the disk. */
+    assert_int_equal(open_log(19), ERR_CORRUPT_MESSAGE); /* The vote file may know. */
+    close_log();
+    assert_int_equal(open_log(0), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 18);
+    assert_entry(18, 3);
+    close_log();
+}
+
+/* Those of a leader that is none any more may be what is left of a truncation. */
+TEST(only_batches_of_the_term_that_was_stored_last_are_asked)
+{
+    long begins[22];
+    log_of_20(begins);
+    flip_byte(begins[5] + 40);
+    assert_int_equal(open_log_of_term(3, 0), ERR_CORRUPT_MESSAGE); /* 16 to 20 are of term 3. */
+    close_log();
+    assert_int_equal(open_log_of_term(4, 4), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 4);
+    close_log();
+}
+
+/* A log of before says nothing of its past. */
+TEST(a_log_without_such_knowledge_opens_and_is_cut_as_before)
+{
+    static const uint8_t payload[] = { 1, 2, 3 };
+    struct batch_builder builder;
+    struct buffer batches;
+    char full[1200];
+    new_log();
+    close_log();
+    batch_builder_init(&builder);
+    buffer_init(&batches);
+    size_t begins_at = 0;
+    for (int64_t index = 1; index <= 20; index++) {
+        uint8_t type = META_ENTRY_COMMAND;
+        if (index == 11) begins_at = batches.length;
+        builder.base_offset = index;
+        builder.leader_epoch = 1;
+        batch_builder_append(&builder, 1700000000000, (struct bytes){ &type, 1 },
+                             (struct bytes){ payload, 3 }, NULL, 0);
+        assert_int_equal(batch_builder_finish(&builder, &batches), 0);
+    }
+    log_file(full);
+    FILE *file = fopen(full, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(batches.data, 1, batches.length, file), batches.length);
+    fclose(file);
+    assert_int_equal(open_log(20), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 20);
+    close_log();
+    flip_byte((long)begins_at + 40);
+    assert_int_equal(open_log(10), 0);
+    assert_int_equal(meta_log_last_index(log_under_test), 10);
+    close_log();
+    buffer_close(&batches);
+    batch_builder_close(&builder);
 }
 
 TEST(damage_below_the_recovery_point_shows_when_it_is_read)

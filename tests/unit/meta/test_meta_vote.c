@@ -11,6 +11,10 @@
 #include "meta_vote.h"
 #include "trace.h"
 
+#define FILE_MAX (META_VOTE_COPIES * META_VOTE_COPY_SPACING)
+#define OF_BEFORE \
+    (META_VOTE_COPY_SPACING + META_VOTE_COPY_SIZE) /* So long was a file of two copies. */
+
 static char path[1024];
 static char why[512];
 static unsigned lines;
@@ -37,11 +41,11 @@ static void new_path(void)
 }
 
 /* All bytes of the file, and back. */
-static size_t file_read(uint8_t bytes[8192])
+static size_t file_read(uint8_t bytes[FILE_MAX])
 {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    size_t length = fread(bytes, 1, 8192, file);
+    size_t length = fread(bytes, 1, FILE_MAX, file);
     fclose(file);
     return length;
 }
@@ -55,7 +59,7 @@ static void file_write(const uint8_t *bytes, size_t length)
 }
 
 /* A file that says term 7, vote 3, then term 8, vote 4. */
-static size_t two_votes(uint8_t bytes[8192])
+static size_t two_votes(uint8_t bytes[FILE_MAX])
 {
     struct meta_vote vote;
     new_path();
@@ -97,7 +101,7 @@ TEST(what_was_stored_comes_back)
 
 TEST(the_file_never_grows)
 {
-    uint8_t bytes[8192];
+    uint8_t bytes[FILE_MAX];
     size_t length = two_votes(bytes);
     struct meta_vote vote;
     assert_int_equal(vote_open(&vote), 0);
@@ -109,15 +113,15 @@ TEST(the_file_never_grows)
 
 TEST(a_damaged_copy_gives_way_to_the_other)
 {
-    uint8_t bytes[8192];
-    size_t length = two_votes(bytes);
+    uint8_t bytes[FILE_MAX];
+    two_votes(bytes);
     for (int copy = 0; copy < 2; copy++) {
         bool is_newest = copy == 0; /* The sequence began at 2 and was raised twice. */
         for (size_t at = 0; at < META_VOTE_COPY_SIZE; at++) {
             struct meta_vote vote;
             uint8_t *byte = &bytes[(size_t)copy * META_VOTE_COPY_SPACING + at];
             *byte ^= 0x10;
-            file_write(bytes, length);
+            file_write(bytes, OF_BEFORE);
             *byte ^= 0x10;
             assert_int_equal(vote_open(&vote), 0);
             assert_int_equal(vote.term, is_newest ? 7 : 8);
@@ -133,9 +137,77 @@ TEST(a_damaged_copy_gives_way_to_the_other)
     }
 }
 
+TEST(a_damaged_copy_is_known_from_the_third)
+{
+    uint8_t bytes[FILE_MAX];
+    size_t length = two_votes(bytes);
+    for (size_t copy = 0; copy < META_VOTE_COPIES; copy++) {
+        struct meta_vote vote;
+        uint8_t *byte = &bytes[copy * META_VOTE_COPY_SPACING + 20];
+        *byte ^= 0x10;
+        file_write(bytes, length);
+        *byte ^= 0x10;
+        for (int life = 0; life < 2; life++) { /* The second finds what the first has mended. */
+            assert_int_equal(vote_open(&vote), 0);
+            assert_int_equal(vote.term, 8);
+            assert_int_equal(vote.voted_for, 4);
+            assert_int_equal(vote.persisted_index, 80);
+            meta_vote_close(&vote);
+        }
+        assert_int_equal(file_read(bytes), length);
+        two_votes(bytes);
+    }
+}
+
+TEST(what_was_noted_is_known_until_another_vote_is_stored)
+{
+    struct meta_vote vote;
+    uint8_t bytes[FILE_MAX];
+    two_votes(bytes);
+    assert_int_equal(vote_open(&vote), 0);
+    assert_int_equal(meta_vote_note(&vote, 95), 0);
+    assert_int_equal(vote.persisted_index, 80);
+    assert_int_equal(vote.noted_index, 95);
+    meta_vote_close(&vote);
+    assert_int_equal(vote_open(&vote), 0);
+    assert_int_equal(vote.term, 8);
+    assert_int_equal(vote.voted_for, 4);
+    assert_int_equal(vote.persisted_index, 95);
+    assert_int_equal(meta_vote_note(&vote, 99), 0);
+    size_t length = file_read(bytes);
+    assert_int_equal(meta_vote_store(&vote, 8, 4, 60), 0); /* A part of the log is to be removed. */
+    meta_vote_close(&vote);
+    /* A power cut may leave the note of before: it is the earlier vote's. */
+    uint8_t note[META_VOTE_COPY_SIZE];
+    memcpy(note, bytes + length - sizeof note, sizeof note);
+    assert_int_equal(file_read(bytes), length);
+    memcpy(bytes + length - sizeof note, note, sizeof note);
+    file_write(bytes, length);
+    assert_int_equal(vote_open(&vote), 0);
+    assert_int_equal(vote.persisted_index, 60);
+    meta_vote_close(&vote);
+}
+
+TEST(a_file_of_two_copies_gets_the_third)
+{
+    struct meta_vote vote;
+    uint8_t bytes[FILE_MAX];
+    two_votes(bytes);
+    file_write(bytes, OF_BEFORE);
+    assert_int_equal(vote_open(&vote), 0);
+    assert_int_equal(lines, 0);
+    assert_int_equal(vote.persisted_index, 80);
+    assert_int_equal(meta_vote_note(&vote, 81), 0);
+    meta_vote_close(&vote);
+    assert_int_equal(vote_open(&vote), 0);
+    assert_int_equal(lines, 0);
+    assert_int_equal(vote.persisted_index, 81);
+    meta_vote_close(&vote);
+}
+
 TEST(a_write_that_was_cut_short_leaves_the_vote_before)
 {
-    uint8_t before[8192], after[8192];
+    uint8_t before[FILE_MAX], after[FILE_MAX];
     struct meta_vote vote;
     size_t length = two_votes(before);
     assert_int_equal(vote_open(&vote), 0);
@@ -143,7 +215,7 @@ TEST(a_write_that_was_cut_short_leaves_the_vote_before)
     meta_vote_close(&vote);
     assert_int_equal(file_read(after), length);
     for (size_t written = 0; written <= META_VOTE_COPY_SIZE; written++) {
-        uint8_t torn[8192];
+        uint8_t torn[FILE_MAX];
         memcpy(torn, before, length);
         memcpy(torn + META_VOTE_COPY_SPACING, after + META_VOTE_COPY_SPACING, written);
         file_write(torn, length);
@@ -187,7 +259,7 @@ TEST(what_was_found_outlives_a_loss_of_power)
 
 TEST(two_damaged_copies_are_refused_with_a_sentence)
 {
-    uint8_t bytes[8192];
+    uint8_t bytes[FILE_MAX];
     struct meta_vote vote;
     size_t length = two_votes(bytes);
     bytes[20] ^= 1;
@@ -202,7 +274,7 @@ TEST(two_damaged_copies_are_refused_with_a_sentence)
 
 TEST(copies_in_each_others_places_are_refused)
 {
-    uint8_t bytes[8192], swapped[8192] = { 0 };
+    uint8_t bytes[FILE_MAX], swapped[FILE_MAX] = { 0 };
     struct meta_vote vote;
     size_t length = two_votes(bytes);
     memcpy(swapped, bytes + META_VOTE_COPY_SPACING, META_VOTE_COPY_SIZE);
