@@ -123,22 +123,32 @@ static int note_lost_index(struct partition_log *log, const char *name)
     return err == 0 ? log->fs->sync_folder(log->fs, log->folder) : err;
 }
 
-/* Whatever it is: somebody has put it there, so it is kept. */
-static int set_aside_other(void *context, const struct fs_entry *entry)
+int log_set_aside(struct partition_log *log, const char *name, char to[PATH_MAX])
 {
-    struct partition_log *log = context;
-    char from[PATH_MAX], to[PATH_MAX];
+    char from[PATH_MAX];
     bool exists = true;
 
-    if (entry->is_file || !is_derived(entry->name)) return 0;
-    int err = note_lost_index(log, entry->name);
-    if (err == 0) err = fs_path(from, "%s/%s", log->folder, entry->name);
+    int err = fs_path(from, "%s/%s", log->folder, name);
     for (int i = 1; err == 0 && exists && i <= SET_ASIDE_MAX; i++) {
         err = fs_path(to, "%s.set-aside-%d", from, i);
         if (err == 0) err = log->fs->exists(log->fs, to, &exists);
     }
-    if (err == 0) err = exists ? ERR_EXISTS : log->fs->rename(log->fs, from, to);
-    if (err == 0) trace(TRACE_WARN, "storage", "%s is no file: it is now %s", from, to);
+    if (err != 0) return err;
+    return exists ? ERR_EXISTS : log->fs->rename(log->fs, from, to);
+}
+
+/* Whatever it is: somebody has put it there, so it is kept. */
+static int set_aside_other(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    char to[PATH_MAX];
+
+    if (entry->is_file || !is_derived(entry->name)) return 0;
+    int err = note_lost_index(log, entry->name);
+    if (err == 0) err = log_set_aside(log, entry->name, to);
+    if (err == 0)
+        trace(TRACE_WARN, "storage", "%s/%s is no file: it is now %s", log->folder, entry->name,
+              to);
     return err;
 }
 

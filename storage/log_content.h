@@ -33,6 +33,10 @@ void log_content_close(struct log_content *content);
 /* Does a folder hold no segment, for sure? Blocks. */
 bool log_content_has_no_log(struct fs *fs, const char *folder);
 
+/* Renames a file of the log's folder to `<name>.set-aside-<n>`, the first that is not taken: nothing looks at it
+ * any more, and an operator may. `to` gets its path. ERR_EXISTS: too many are. Blocks; syncs nothing. */
+int log_set_aside(struct partition_log *log, const char *name, char to[PATH_MAX]);
+
 int log_content_compare(const void *a, const void *b); /* Of two offsets, for bsearch(). */
 
 #endif

@@ -298,6 +298,37 @@ static int remove_overtaken(struct partition_log *log)
     return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
 }
 
+/* The data of a log whose beginning is beyond its end. Most likely it is not wanted: what lay between went with
+ * a power cut. But all that says so is one number in a file without a checksum, so it is kept. */
+static int set_segments_aside(struct partition_log *log)
+{
+    unsigned count = 0;
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < log->segment_count; i++) {
+        char name[64], to[PATH_MAX];
+        if (log->segments[i]->size == 0) continue;
+        snprintf(name, sizeof name, "%020" PRId64 ".log", log->segments[i]->base_offset);
+        err = log_set_aside(log, name, to);
+        if (err == 0) count++;
+        if (err == ERR_EXISTS) err = 0; /* It has come to this a hundred times. */
+    }
+    if (count > 0)
+        trace(TRACE_WARN, "storage",
+              "%s: log-start-offset-checkpoint lets it begin at offset %" PRId64
+              ", and what is left of it ends at %" PRId64
+              ": it begins there without any records; %u files are kept as *.set-aside-*",
+              log->folder, log->start_offset, log->end_offset, count);
+    return err;
+}
+
+/* Offsets below the start were given away, so it stays, whatever is left. */
+static int begin_beyond_end(struct partition_log *log)
+{
+    int err = set_segments_aside(log);
+    return err != 0 ? err : partition_log_restart_at(log, log->start_offset);
+}
+
 /* Everything that a folder that was there before may hold. */
 static int open_old(struct partition_log *log, const struct partition_log_open_options *options,
                     struct partition_log_recovery *recovery)
@@ -321,14 +352,7 @@ static int open_old(struct partition_log *log, const struct partition_log_open_o
             log, (struct log_bases){ content.aborted.values, content.aborted.count },
             (struct log_bases){ content.unfinished.values, content.unfinished.count }, are_lost);
     if (err == 0) err = note_snapshots(log, &content);
-    /* All that is left lies below the start: nothing of it is wanted. */
-    if (err == 0 && log->start_offset > log->end_offset) {
-        trace(TRACE_WARN, "storage",
-              "%s: begins at offset %" PRId64 ", and what is left of it ends at %" PRId64
-              ": that is removed",
-              log->folder, log->start_offset, log->end_offset);
-        err = partition_log_restart_at(log, log->start_offset);
-    }
+    if (err == 0 && log->start_offset > log->end_offset) err = begin_beyond_end(log);
     mem_free(are_lost);
     log_content_close(&content);
     return err;

@@ -682,6 +682,39 @@ TEST(a_log_whose_data_ends_below_its_start_begins_anew_there)
     fixture_close(&fixture);
 }
 
+/* The number that says so may be wrong. */
+TEST(what_lies_below_the_start_of_such_a_log_is_set_aside)
+{
+    static const char *const names[] = { "00000000000000000000.log", "00000000000000000004.log",
+                                         "00000000000000000008.log" };
+    char aside[64];
+    struct buffer data[3];
+
+    start_with_segments();
+    for (size_t i = 0; i < 3; i++) {
+        buffer_init(&data[i]);
+        fixture_load_file(&fixture, names[i], &data[i]);
+    }
+    fixture_save_file(&fixture, "../log-start-offset-checkpoint", "0\n1\norders 0 77\n", 16);
+    for (int life = 0; life < 2; life++) { /* The second finds nothing to set aside. */
+        fixture_reopen(&fixture);
+        fixture_close(&fixture);
+        for (size_t i = 0; i < 3; i++) {
+            struct buffer kept;
+            buffer_init(&kept);
+            assert_false(fixture_has_file(&fixture, names[i]));
+            snprintf(aside, sizeof aside, "%s.set-aside-1", names[i]);
+            fixture_load_file(&fixture, aside, &kept);
+            assert_int_equal(kept.length, data[i].length);
+            assert_memory_equal(kept.data, data[i].data, kept.length);
+            buffer_close(&kept);
+        }
+        assert_false(fixture_has_file(&fixture, "00000000000000000077.log.set-aside-1"));
+    }
+    for (size_t i = 0; i < 3; i++)
+        buffer_close(&data[i]);
+}
+
 TEST(an_empty_segment_that_a_crash_left_below_the_start_is_not_missed)
 {
     fixture_start(&fixture);
