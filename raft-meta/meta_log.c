@@ -264,7 +264,9 @@ static int log_check(struct meta_log *log, int64_t persisted_index)
 void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_size)
 {
     char file[40] = "", where[80] = "";
+    int64_t known = log->persisted_index;
     if (log->damage.segment >= 0) {
+        if (known < log->damage.index) known = log->damage.index; /* By what lies behind it. */
         snprintf(file, sizeof file, "/%020" PRId64 ".log", log->damage.segment);
         snprintf(where, sizeof where, ", from entry %" PRId64 " at position %" PRId64 " on",
                  log->damage.index, log->damage.position);
@@ -274,7 +276,7 @@ void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_s
         "%s/" META_LOG_TOPIC "-0%s: entries that this node had acknowledged (it knows of %" PRId64
         ") are damaged or gone%s; with other voters, empty the folder and let this node join again "
         "from them, otherwise restore it from a copy",
-        data_dir_path(log->dir), file, log->persisted_index, where);
+        data_dir_path(log->dir), file, known, where);
 }
 
 int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock, int64_t term,

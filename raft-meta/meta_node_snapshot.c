@@ -129,9 +129,9 @@ int node_load_snapshot(struct meta_node *node, char *why, size_t why_size)
         load_err = load_one(node, indexes[tried]);
         if (load_err == ERR_NO_MEMORY || load_err == ERR_UNSUPPORTED_VERSION) err = load_err;
         if (load_err != 0)
-            trace(TRACE_WARN, "quorum",
-                  "%s: the snapshot of the metadata up to entry %" PRId64 " cannot be used: %s",
-                  node_folder(node), indexes[tried], error_text(load_err));
+            trace(TRACE_WARN, "quorum", "%s/metadata-%020" PRId64 ".snapshot cannot be used: %s",
+                  node_folder(node), indexes[tried],
+                  load_err == ERR_CORRUPT_MESSAGE ? "it is damaged" : error_text(load_err));
     }
     if (err == 0 && meta_log_first_index(node->log) > node->snapshot.index + 1) {
         snprintf(why, why_size,

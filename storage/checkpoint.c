@@ -63,33 +63,42 @@ int checkpoint_number(struct str text, int64_t least, int64_t *number)
 }
 
 int checkpoint_parse(const char *text, size_t length, int columns,
-                     int (*each)(void *context, const struct checkpoint_line *line), void *context)
+                     int (*each)(void *context, const struct checkpoint_line *line), void *context,
+                     int64_t *last_line)
 {
     const char *at = text;
     const char *end = text + length;
-    int64_t version, count;
+    int64_t version, count, unwanted;
     struct checkpoint_line line;
+    int64_t *number = last_line == NULL ? &unwanted : last_line;
 
-    if (checkpoint_number(next_line(&at, end), 0, &version) != 0 || version != 0 ||
-        checkpoint_number(next_line(&at, end), 0, &count) != 0)
+    *number = 1;
+    if (checkpoint_number(next_line(&at, end), 0, &version) != 0 || version != 0)
         return ERR_MALFORMED;
+    *number = 2;
+    if (checkpoint_number(next_line(&at, end), 0, &count) != 0) return ERR_MALFORMED;
     for (int64_t i = 0; i < count; i++) {
+        *number = i + 3;
         if (!split(next_line(&at, end), columns, &line)) return ERR_MALFORMED;
         int err = each(context, &line);
         if (err != 0) return err;
     }
-    return at >= end ? 0 : ERR_MALFORMED;
+    if (at >= end) return 0;
+    ++*number;
+    return ERR_MALFORMED;
 }
 
 int checkpoint_read(struct fs *fs, const char *path, int columns,
-                    int (*each)(void *context, const struct checkpoint_line *line), void *context)
+                    int (*each)(void *context, const struct checkpoint_line *line), void *context,
+                    int64_t *last_line)
 {
     char *text = NULL;
     size_t length;
     int err = fs_read_file(fs, path, CHECKPOINT_MAX_BYTES, &text, &length);
 
     /* Kafka makes the file before it has anything to say. */
-    if (err == 0 && length > 0) err = checkpoint_parse(text, length, columns, each, context);
+    if (err == 0 && length > 0)
+        err = checkpoint_parse(text, length, columns, each, context, last_line);
     mem_free(text);
     return err;
 }

@@ -19,13 +19,16 @@ struct checkpoint_line {
 };
 
 /* Calls `each` for every line; what it returns other than 0 ends the walk. `columns` is how many words
- * a line must have. ERR_MALFORMED if the text does not have the shape, or lacks lines. */
+ * a line must have. ERR_MALFORMED if the text does not have the shape, or lacks lines; `last_line`, unless it is
+ * NULL, then says in which line, from 1 on. */
 int checkpoint_parse(const char *text, size_t length, int columns,
-                     int (*each)(void *context, const struct checkpoint_line *line), void *context);
+                     int (*each)(void *context, const struct checkpoint_line *line), void *context,
+                     int64_t *last_line);
 
 /* Reads and parses a file; ERR_NOT_FOUND if there is none. An empty one has no lines. */
 int checkpoint_read(struct fs *fs, const char *path, int columns,
-                    int (*each)(void *context, const struct checkpoint_line *line), void *context);
+                    int (*each)(void *context, const struct checkpoint_line *line), void *context,
+                    int64_t *last_line);
 
 /* Replaces a file (fs_replace_file) by `count` lines, each ended by a line feed. */
 int checkpoint_write(struct fs *fs, const char *path, const struct buffer *lines, size_t count);

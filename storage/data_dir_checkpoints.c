@@ -12,6 +12,9 @@
 #include "topic_settings.h"
 #include "trace.h"
 
+/* No log has come so far, and none that begins there comes to where numbers end. */
+#define MAX_OFFSET (INT64_MAX / 2)
+
 static const char *const checkpoint_files[CHECKPOINT_KINDS] = {
     [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
     [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
@@ -234,8 +237,69 @@ static int take_line(void *context, const struct checkpoint_line *line)
     if (err == 0) err = checkpoint_number(line->columns[1], 0, &partition);
     if (err == 0 && partition > INT32_MAX) err = ERR_MALFORMED;
     if (err == 0) err = checkpoint_number(line->columns[2], 0, &offset);
+    if (err == 0 && offset > MAX_OFFSET) err = ERR_MALFORMED;
     if (err == 0)
         err = set_offset(reading->dir, reading->kind, line->columns[0], (int32_t)partition, offset);
+    return err;
+}
+
+/* No number of a damaged file is to be believed. */
+static void forget_kind(struct data_dir *dir, enum checkpoint_kind kind)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length;
+    void *value;
+
+    while (map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
+        struct partition_offsets *known = value;
+        known->offsets[kind] = -1;
+    }
+}
+
+/* What can be done without is passed over with a line in the trace, and written again. Without the others logs
+ * would show what was deleted: that is for the operator to say. */
+static int pass_damage(struct data_dir *dir, enum checkpoint_kind kind, const char *path,
+                       int64_t line, char *why, size_t why_size)
+{
+    static const char *const lost[CHECKPOINT_KINDS] = {
+        [CHECKPOINT_RECOVERY_POINT] = "the logs that it does not name are checked from their start",
+        [CHECKPOINT_HIGH_WATERMARK] =
+            "high watermarks begin where the logs do, until their leaders "
+            "know more",
+        [CHECKPOINT_CLEANED] = "what it does not name is compacted again",
+    };
+
+    if (lost[kind] == NULL) {
+        snprintf(why, why_size,
+                 "%s is damaged in line %" PRId64
+                 "; restore it, or remove it: then records that were deleted, and are still there, "
+                 "are seen again",
+                 path, line);
+        return ERR_MALFORMED;
+    }
+    trace(TRACE_WARN, "storage", "%s is damaged in line %" PRId64 ": %s", path, line, lost[kind]);
+    if (kind == CHECKPOINT_RECOVERY_POINT) dir->was_clean = false;
+    if (kind == CHECKPOINT_HIGH_WATERMARK) forget_kind(dir, kind);
+    return 0;
+}
+
+static int read_kind(struct data_dir *dir, enum checkpoint_kind kind, char *why, size_t why_size)
+{
+    struct checkpoint_reading reading = { dir, kind };
+    char path[PATH_MAX];
+    int64_t line = 1;
+
+    int err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+    if (err == 0) err = checkpoint_read(dir->fs, path, 3, take_line, &reading, &line);
+    bool is_damaged = err == ERR_MALFORMED;
+    if (is_damaged)
+        err = pass_damage(dir, kind, path, line, why, why_size);
+    else if (err == ERR_NOT_FOUND)
+        err = 0;
+    else if (err != 0)
+        snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+    dir->is_changed[kind] = is_damaged;
     return err;
 }
 
@@ -243,27 +307,9 @@ int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
 {
     int err = 0;
 
-    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++) {
-        struct checkpoint_reading reading = { dir, (enum checkpoint_kind)kind };
-        char path[PATH_MAX];
-        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
-        if (err == 0) err = checkpoint_read(dir->fs, path, 3, take_line, &reading);
-        if (err == ERR_NOT_FOUND) err = 0;
-        if (err == ERR_MALFORMED && kind == CHECKPOINT_RECOVERY_POINT) {
-            /* Only costs time: what it does not name is checked from its start. */
-            trace(TRACE_WARN, "storage", "%s is damaged: all logs are checked", path);
-            dir->was_clean = false;
-            err = 0;
-        }
-        if (err == ERR_MALFORMED && kind == CHECKPOINT_CLEANED) {
-            trace(TRACE_WARN, "storage", "%s is damaged: what it does not name is compacted again",
-                  path);
-            err = 0;
-        }
-        if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
-        dir->is_changed[kind] = false;
-        if (kind == CHECKPOINT_RECOVERY_POINT) note_points(dir, true);
-    }
+    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++)
+        err = read_kind(dir, (enum checkpoint_kind)kind, why, why_size);
+    note_points(dir, true);
     return err;
 }
 

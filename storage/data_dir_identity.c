@@ -40,24 +40,29 @@ static int parse_sisters(struct data_dir *dir, const char *text)
     return dir->sisters == NULL ? ERR_NO_MEMORY : 0;
 }
 
-static int parse_identity(struct data_dir_identity *identity, const char *text)
+/* *name: of the property that is being looked at. */
+static int parse_identity(struct data_dir_identity *identity, const char *text, const char **name)
 {
     struct str value;
     int64_t number;
     char id[UUID_TEXT_SIZE];
 
+    *name = "version";
     if (!property(text, "version", &value) || checkpoint_number(value, 0, &number) != 0 ||
         number > 1)
         return ERR_MALFORMED;
+    *name = "cluster.id";
     if (property(text, "cluster.id", &value)) {
         if ((size_t)value.length >= sizeof identity->cluster_id) return ERR_MALFORMED;
         memcpy(identity->cluster_id, value.data, (size_t)value.length);
         identity->cluster_id[value.length] = '\0';
     }
+    *name = "node.id";
     if (property(text, "node.id", &value) || property(text, "broker.id", &value)) {
         if (checkpoint_number(value, 0, &number) != 0 || number > INT32_MAX) return ERR_MALFORMED;
         identity->node_id = (int32_t)number;
     }
+    *name = "directory.id";
     if (property(text, "directory.id", &value)) {
         if (value.length != UUID_TEXT_SIZE - 1) return ERR_MALFORMED;
         memcpy(id, value.data, UUID_TEXT_SIZE - 1);
@@ -71,12 +76,13 @@ int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size)
 {
     char path[PATH_MAX];
     char *text = NULL;
+    const char *name = "";
     size_t length;
 
     dir->identity.node_id = -1;
     int err = fs_path(path, "%s/" IDENTITY_FILE, dir->path);
     if (err == 0) err = fs_read_file(dir->fs, path, IDENTITY_MAX_BYTES, &text, &length);
-    if (err == 0) err = parse_identity(&dir->identity, text);
+    if (err == 0) err = parse_identity(&dir->identity, text, &name);
     if (err == 0) err = parse_sisters(dir, text);
     mem_free(text);
     if (err == ERR_NOT_FOUND) {
@@ -85,7 +91,11 @@ int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size)
     }
     if (err == 0 && uuid_is_zero(&dir->identity.directory_id))
         err = uuid_random(&dir->identity.directory_id);
-    if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+    if (err == ERR_MALFORMED)
+        snprintf(why, why_size, "%s is damaged: its %s is missing or cannot be; restore it", path,
+                 name);
+    else if (err != 0)
+        snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
     return err;
 }
 

@@ -125,7 +125,7 @@ int epoch_history_parse(struct epoch_history *history, const char *text, size_t 
     struct epoch_history parsed;
 
     epoch_history_init(&parsed);
-    int err = checkpoint_parse(text, length, 2, parse_line, &parsed);
+    int err = checkpoint_parse(text, length, 2, parse_line, &parsed, NULL);
     if (err != 0) {
         epoch_history_close(&parsed);
         return err;

@@ -29,9 +29,7 @@ static int refuse_other_kinds(int fd)
     struct stat status;
 
     if (fstat(fd, &status) != 0) return last_error();
-    if (S_ISREG(status.st_mode)) return 0;
-    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-    return last_error();
+    return S_ISREG(status.st_mode) ? 0 : ERR_NOT_A_FILE;
 }
 
 static int posix_open(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd)

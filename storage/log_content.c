@@ -152,6 +152,36 @@ static int set_aside_other(void *context, const struct fs_entry *entry)
     return err;
 }
 
+/* Nothing of a log can be opened without it, or it can be had again but is in the way. */
+static bool is_of_log(const char *name)
+{
+    const char *suffix = "";
+
+    return is_derived(name) || strcmp(name, "partition.metadata") == 0 ||
+           (segment_parse_name(name, &suffix) >= 0 && strcmp(suffix, ".log") == 0);
+}
+
+static int tell_unreadable(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    char path[PATH_MAX];
+    int fd = -1;
+
+    if (!is_of_log(entry->name)) return 0;
+    int err = fs_path(path, "%s/%s", log->folder, entry->name);
+    if (err == 0) err = log->fs->open(log->fs, path, FS_WRITE, &fd);
+    if (err != 0)
+        trace(TRACE_ERROR, "storage", "%s cannot be opened: %s", path, error_text(err));
+    else
+        log->fs->close(log->fs, fd);
+    return err;
+}
+
+void log_content_tell_unreadable(struct partition_log *log)
+{
+    (void)log->fs->list(log->fs, log->folder, tell_unreadable, log);
+}
+
 static int list_again(struct partition_log *log, struct log_content *content)
 {
     content->logs.count = content->indexes.count = 0;

@@ -33,6 +33,10 @@ void log_content_close(struct log_content *content);
 /* Does a folder hold no segment, for sure? Blocks. */
 bool log_content_has_no_log(struct fs *fs, const char *folder);
 
+/* After a log could not be opened: names the first of its files that cannot be, in the trace, if there is one.
+ * Blocks. */
+void log_content_tell_unreadable(struct partition_log *log);
+
 /* Renames a file of the log's folder to `<name>.set-aside-<n>`, the first that is not taken: nothing looks at it
  * any more, and an operator may. `to` gets its path. ERR_EXISTS: too many are. Blocks; syncs nothing. */
 int log_set_aside(struct partition_log *log, const char *name, char to[PATH_MAX]);

@@ -156,7 +156,7 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
             err = 0;
         }
     }
-    if (err == ERR_IO) err = log_fail(log, err, "reading");
+    if (err == ERR_IO || err == ERR_NOT_A_FILE) err = log_fail(log, err, "reading");
     if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND)
         err = tell_damage(log, read->from_offset);
     if (err != 0) forget_found(read);
@@ -274,7 +274,8 @@ static int search_segments(struct partition_log *log, struct search *search, boo
 
 static int answer_search(struct partition_log *log, int err)
 {
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND)
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND ||
+        err == ERR_NOT_A_FILE)
         return log_fail(log, err, "searching");
     return err;
 }

@@ -101,7 +101,8 @@ int partition_log_aborted(struct partition_log *log, struct log_aborted *wanted)
     if (err == 0 && wanted->list.count > 1)
         qsort(wanted->list.items, wanted->list.count, sizeof *wanted->list.items, compare_first);
     if (err != 0) log_aborted_release(wanted);
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND)
+    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND ||
+        err == ERR_NOT_A_FILE)
         err = log_fail(log, err, "reading a transaction index");
     return err;
 }

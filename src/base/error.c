@@ -58,6 +58,7 @@ enum err error_from_errno(int error)
     case EPERM: return ERR_NOT_PERMITTED;
     case EROFS: return ERR_READ_ONLY;
     case ENOTDIR: return ERR_NOT_A_FOLDER;
+    case EISDIR: return ERR_NOT_A_FILE;
     default: return ERR_IO;
     }
 }

@@ -153,6 +153,7 @@
     ROW(ERR_NOT_PERMITTED, -1, "permission denied")                                                           \
     ROW(ERR_READ_ONLY, -1, "the file system is read-only")                                                    \
     ROW(ERR_NOT_A_FOLDER, -1, "not a folder")                                                                 \
+    ROW(ERR_NOT_A_FILE, -1, "not a file")                                                                     \
     ROW(ERR_NO_SPACE, -1, "the disk is full")                                                                 \
     ROW(ERR_NOT_FOUND, -1, "not found")                                                                       \
     ROW(ERR_EXISTS, -1, "exists already")                                                                     \
@@ -184,7 +185,7 @@ enum err error_from_kafka_code(int16_t code);
 
 /* Translates an errno: ENOSPC and EDQUOT give ERR_NO_SPACE, ENOMEM ERR_NO_MEMORY, ENOENT
  * ERR_NOT_FOUND, EEXIST ERR_EXISTS, EACCES and EPERM ERR_NOT_PERMITTED, EROFS ERR_READ_ONLY,
- * ENOTDIR ERR_NOT_A_FOLDER, everything else ERR_IO. */
+ * ENOTDIR ERR_NOT_A_FOLDER, EISDIR ERR_NOT_A_FILE, everything else ERR_IO. */
 enum err error_from_errno(int error);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data_folders.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "alloc.h"
@@ -21,7 +22,7 @@ static int open_one(struct data_folders *folders, const char *path)
 {
     char why[WHY_SIZE] = "";
     int err = data_dir_open(&folders->all[folders->count], fs_posix(), path, why, sizeof why);
-    if (err != 0) return refuse(err, path, why);
+    if (err != 0) return refuse(err, "data folder", why);
     folders->count++;
     return 0;
 }
@@ -52,15 +53,29 @@ static int put_metadata_first(struct data_folders *folders, const char *path)
     return 0;
 }
 
+static int begin_one(struct data_dir *dir)
+{
+    char why[WHY_SIZE];
+    int err = data_dir_begin(dir);
+    if (err == 0) return 0;
+    snprintf(
+        why, sizeof why,
+        "the mark of its clean stop, .kafka_cleanshutdown, cannot be removed, or what is there "
+        "not be synced: %s",
+        error_text(err));
+    return refuse(err, data_dir_path(dir), why);
+}
+
 static int check(struct data_folders *folders, const struct config *config)
 {
     int err = config->adopt ? clean_start_adopt(folders->all, folders->count) : 0;
     if (err != 0) return err; /* It was told why. */
     err = clean_start_check(folders->all, folders->count, config->node_id);
     if (err == ERR_INCONSISTENT_CLUSTER_ID) return err; /* It was told why. */
+    if (err != 0) return refuse(err, "data folders", "");
     for (unsigned i = 0; err == 0 && i < folders->count; i++)
-        err = data_dir_begin(folders->all[i]);
-    return err == 0 ? 0 : refuse(err, "data folders", "");
+        err = begin_one(folders->all[i]);
+    return err;
 }
 
 int data_folders_open(struct data_folders *folders, const struct config *config)

@@ -207,7 +207,8 @@ static int show_line(void *context, const struct checkpoint_line *line)
 static void show_checkpoint(struct log_dump *dump, int columns, const void *data, size_t length)
 {
     struct line_walk walk = { dump, columns };
-    if (length > 0 && checkpoint_parse(data, length, columns, show_line, &walk) == ERR_MALFORMED)
+    if (length > 0 &&
+        checkpoint_parse(data, length, columns, show_line, &walk, NULL) == ERR_MALFORMED)
         log_dump_damage(dump, -1, "the text ends early, goes on, or is no checkpoint");
 }
 

@@ -99,7 +99,7 @@ static int64_t read_checkpoint(struct log_verify *verify, const char *data_folde
     char path[PATH_MAX];
     struct line_search search = { topic, partition, -1 };
     if (fs_path(path, "%s/%s", data_folder, checkpoint_names[file]) != 0) return -1;
-    int err = checkpoint_read(verify->fs, path, 3, search_line, &search);
+    int err = checkpoint_read(verify->fs, path, 3, search_line, &search, NULL);
     return err == 0 ? search.offset : -1;
 }
 
@@ -336,7 +336,7 @@ static int check_checkpoint_files(struct log_verify *verify, const char *data_fo
         char path[PATH_MAX];
         err = fs_path(path, "%s/%s", data_folder, checkpoint_names[i]);
         struct line_check check = { verify, data_folder, path, log_is_in_use(data_folder) };
-        if (err == 0) err = checkpoint_read(verify->fs, path, 3, check_line, &check);
+        if (err == 0) err = checkpoint_read(verify->fs, path, 3, check_line, &check, NULL);
         if (err == ERR_MALFORMED)
             finding(verify, path, -1, -1, "the text ends early, goes on, or is no checkpoint");
         if (err == ERR_NOT_FOUND || err == ERR_MALFORMED) err = 0;

@@ -84,8 +84,8 @@ void partition_run_open(struct job *job)
     pthread_mutex_unlock(&partition->lock);
     int err = is_needed ? open_log(partition, &log) : ERR_CANCELED;
     if (err != 0 && is_needed)
-        trace(TRACE_ERROR, "partition", "%s-%" PRId32 ": its log cannot be opened: %s",
-              partition->topic, partition->index, error_text(err));
+        trace(TRACE_ERROR, "partition", "%s/%s-%" PRId32 ": the log cannot be opened: %s",
+              data_dir_path(partition->dir), partition->topic, partition->index, error_text(err));
 
     pthread_mutex_lock(&partition->lock);
     partition->appending = false;

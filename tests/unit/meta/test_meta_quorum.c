@@ -690,17 +690,43 @@ TEST(a_first_start_that_was_cut_short_begins_again)
     node_stop(&node);
 }
 
-TEST(a_flipped_byte_in_what_was_acknowledged_is_refused)
+/* `from_end`: the position counts from the end of the log. */
+static void flip_in_log(const char *path, long position, bool from_end)
 {
     char full[1024];
-    const char *path = folder_with_a_topic();
     in_folder(path, "__sluice_metadata-0/00000000000000000001.log", full);
     FILE *file = fopen(full, "r+b");
     assert_non_null(file);
-    fseek(file, 150, SEEK_SET); /* In the first batches, far below the end. */
+    fseek(file, position, from_end ? SEEK_END : SEEK_SET);
     int c = fgetc(file);
-    fseek(file, 150, SEEK_SET);
+    fseek(file, -1, SEEK_CUR);
     fputc(c ^ 1, file);
     fclose(file);
+}
+
+TEST(a_flipped_byte_in_what_was_acknowledged_is_refused)
+{
+    const char *path = folder_with_a_topic();
+    flip_in_log(path, 150, false); /* In the first batches, far below the end. */
     assert_refused(path, 1, ERR_CORRUPT_MESSAGE, "metadata");
+}
+
+/* The last of all, too: nothing in the log behind it knows of it. */
+TEST(after_a_kill_nothing_that_was_acknowledged_is_taken_for_a_torn_end)
+{
+    struct node node;
+    const char *path = node_path();
+    node_start(&node, path);
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "topic-%d", i);
+        node_create_topic(&node, name, 1);
+        const char *copy = folder_copy(path);
+        flip_in_log(copy, -10, true);
+        assert_refused(copy, 1, ERR_CORRUPT_MESSAGE, "damaged");
+        copy = folder_copy(path);
+        flip_in_log(copy, 250, false);
+        assert_refused(copy, 1, ERR_CORRUPT_MESSAGE, "damaged");
+    }
+    node_stop(&node);
 }

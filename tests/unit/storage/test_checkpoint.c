@@ -23,7 +23,7 @@ static int remember(void *context, const struct checkpoint_line *line)
 static int parse(const char *text)
 {
     seen[0] = '\0';
-    return checkpoint_parse(text, strlen(text), 2, remember, NULL);
+    return checkpoint_parse(text, strlen(text), 2, remember, NULL, NULL);
 }
 
 TEST(lines_are_read_in_order)
@@ -56,13 +56,36 @@ TEST(whatever_has_another_shape_is_refused)
         assert_int_equal(parse(bad[i]), ERR_MALFORMED);
 }
 
+TEST(the_line_that_is_wrong_is_named)
+{
+    static const struct {
+        const char *text;
+        int64_t line;
+    } bad[] = {
+        { "", 1 },
+        { "x\n0\n", 1 },
+        { "0\n", 2 },
+        { "0\n2\na 1\n", 4 },
+        { "0\n2\na\nb 2\n", 3 },
+        { "0\n1\na 1\nb 2\n", 4 },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int64_t line = 0;
+        const char *text = bad[i].text;
+        assert_int_equal(checkpoint_parse(text, strlen(text), 2, remember, NULL, &line),
+                         ERR_MALFORMED);
+        assert_int_equal(line, bad[i].line);
+    }
+}
+
 TEST(every_truncation_is_refused_or_reads_the_same_lines)
 {
     static const char text[] = "0\n2\nfirst 12\nsecond 34\n";
 
     for (size_t length = 0; length < sizeof text - 4; length++) {
         seen[0] = '\0';
-        assert_int_equal(checkpoint_parse(text, length, 2, remember, NULL), ERR_MALFORMED);
+        assert_int_equal(checkpoint_parse(text, length, 2, remember, NULL, NULL), ERR_MALFORMED);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "fs_fault.h"
 #include "fs_sim.h"
 #include "runner.h"
+#include "trace.h"
 
 static struct fs_fault disk;
 static char path[PATH_MAX];
@@ -274,7 +275,36 @@ TEST(a_damaged_start_offset_file_stops_us)
     data_dir_close(dir);
     save("log-start-offset-checkpoint", "0\n2\norders 0 4\n");
     assert_int_equal(data_dir_open(&dir, &disk.fs, path, why, sizeof why), ERR_MALFORMED);
-    assert_non_null(strstr(why, "log-start-offset-checkpoint"));
+    assert_non_null(strstr(why, "log-start-offset-checkpoint is damaged in line 4"));
+    /* Offsets behind it would end where numbers do. */
+    save("log-start-offset-checkpoint", "0\n1\norders 0 9223372036854775807\n");
+    assert_int_equal(data_dir_open(&dir, &disk.fs, path, why, sizeof why), ERR_MALFORMED);
+    assert_non_null(strstr(why, "log-start-offset-checkpoint is damaged in line 3"));
+}
+
+static char told[1024];
+
+static void take_told(void *context, const char *line)
+{
+    (void)context;
+    snprintf(told, sizeof told, "%s", line);
+}
+
+TEST(damaged_high_watermarks_are_done_without)
+{
+    int64_t offset;
+
+    start();
+    data_dir_close(dir);
+    save("replication-offset-checkpoint", "0\n2\norders 0 4\norders 1 x\n");
+    trace_set_sink(take_told, NULL);
+    assert_int_equal(data_dir_open(&dir, &disk.fs, path, why, sizeof why), 0);
+    trace_set_sink(NULL, NULL);
+    assert_non_null(strstr(told, "replication-offset-checkpoint is damaged in line 4"));
+    assert_false(data_dir_checkpoint(dir, CHECKPOINT_HIGH_WATERMARK, "orders", 0, &offset));
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_file_is("replication-offset-checkpoint", "0\n0\n");
+    data_dir_close(dir);
 }
 
 static char listed[512];

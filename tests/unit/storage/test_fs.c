@@ -63,13 +63,13 @@ TEST(what_is_no_file_is_not_opened_and_not_waited_for)
     start("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_IO);
+        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_NOT_A_FILE);
     start("device");
     assert_int_equal(symlink("/dev/zero", path), 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_IO);
+        assert_int_equal(fs->open(fs, path, modes[i], &fd), ERR_NOT_A_FILE);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        assert_int_equal(fs->open(fs, test_folder(), modes[i], &fd), ERR_IO);
+        assert_int_equal(fs->open(fs, test_folder(), modes[i], &fd), ERR_NOT_A_FILE);
     assert_int_equal(fd, -1);
 }
 
