@@ -147,6 +147,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     pthread_mutex_init(&opened->write_lock, NULL);
     pthread_mutex_init(&opened->sweep_lock, NULL);
     atomic_init(&opened->sweeps_no_more, false);
+    atomic_init(&opened->has_given_up, false);
     atomic_init(&opened->has_failed, false);
     pthread_mutex_init(&opened->lock, NULL);
     map_init(&opened->partitions);

@@ -132,13 +132,15 @@ int data_dir_list(struct data_dir *dir,
                               int32_t partition, bool is_deleted),
                   void *context);
 
-/* Renames a partition's folder to `<topic>-<partition>.<32 hex>-delete`, durably, and forgets its
- * checkpoints: data_dir_sweep_deleted() removes it. Blocks. */
+/* Renames a partition's folder to `<topic>-<partition>.<32 hex>-delete` and forgets its checkpoints:
+ * data_dir_sweep_deleted() removes it. A topic may have thousands, so none is synced by itself: until the
+ * next sweep or clean stop a power cut may bring the old name back, of a topic that the metadata deleted.
+ * Blocks. */
 int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition);
 
-/* Removes the folders of deleted partitions, whatever is left of them. Any thread; callers wait for each
- * other. Blocks. */
-int data_dir_sweep_deleted(struct data_dir *dir);
+/* Brings to disk what was given up, and removes up to `most` folders of deleted partitions, whatever is left
+ * of them. *has_more: there are others. Any thread; callers wait for each other. Blocks. */
+int data_dir_sweep_deleted(struct data_dir *dir, unsigned most, bool *has_more);
 
 /* A stop does not wait for thousands of folders: what is left of them is for the next start. Any thread. */
 void data_dir_stop_sweeping(struct data_dir *dir);

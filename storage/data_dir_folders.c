@@ -73,25 +73,46 @@ int data_dir_list(struct data_dir *dir,
     return dir->fs->list(dir->fs, dir->path, list_entry, &listing);
 }
 
+struct sweep {
+    struct data_dir *dir;
+    unsigned left; /* So many more may be removed. */
+    bool has_more;
+};
+
 static int sweep_folder(void *context, const char *folder, struct str topic, int32_t partition,
                         bool is_deleted)
 {
-    struct data_dir *dir = context;
+    struct sweep *sweep = context;
     char path[PATH_MAX];
 
     (void)topic;
     (void)partition;
     if (!is_deleted) return 0;
-    if (atomic_load(&dir->sweeps_no_more)) return ERR_CANCELED;
-    int err = fs_path(path, "%s/%s", dir->path, folder);
-    return err != 0 ? err : fs_remove_tree(dir->fs, path);
+    sweep->has_more = sweep->left == 0;
+    if (sweep->has_more || atomic_load(&sweep->dir->sweeps_no_more)) return ERR_CANCELED;
+    sweep->left--;
+    int err = fs_path(path, "%s/%s", sweep->dir->path, folder);
+    return err != 0 ? err : fs_remove_tree(sweep->dir->fs, path);
 }
 
-int data_dir_sweep_deleted(struct data_dir *dir)
+/* Under the old name nothing may be missing after a power cut. */
+static int sync_given_up(struct data_dir *dir)
 {
+    if (!atomic_exchange(&dir->has_given_up, false)) return 0;
+    int err = dir->fs->sync_folder(dir->fs, dir->path);
+    if (err != 0) atomic_store(&dir->has_given_up, true);
+    return err;
+}
+
+int data_dir_sweep_deleted(struct data_dir *dir, unsigned most, bool *has_more)
+{
+    struct sweep sweep = { .dir = dir, .left = most };
+
     pthread_mutex_lock(&dir->sweep_lock);
-    int err = data_dir_list(dir, sweep_folder, dir);
+    int err = sync_given_up(dir);
+    if (err == 0) err = data_dir_list(dir, sweep_folder, &sweep);
     pthread_mutex_unlock(&dir->sweep_lock);
+    *has_more = sweep.has_more;
     return err == ERR_CANCELED ? 0 : err;
 }
 
@@ -124,7 +145,6 @@ static int put_away(struct data_dir *dir, const char *topic, int32_t partition, 
     int err = fs_path(from, "%s/%s-%" PRId32, dir->path, topic, partition);
     if (err == 0) err = print_put_away(dir, topic, partition, suffix, to);
     if (err == 0) err = dir->fs->rename(dir->fs, from, to);
-    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
     data_dir_forget_offsets(dir, topic, partition);
     return err;
 }
@@ -133,7 +153,9 @@ int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition)
 {
     char to[PATH_MAX];
 
-    return put_away(dir, topic, partition, DELETE_SUFFIX, to);
+    int err = put_away(dir, topic, partition, DELETE_SUFFIX, to);
+    if (err == 0) atomic_store(&dir->has_given_up, true);
+    return err;
 }
 
 int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition)
@@ -141,6 +163,7 @@ int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partitio
     char to[PATH_MAX];
 
     int err = put_away(dir, topic, partition, STRAY_SUFFIX, to);
+    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
     if (err == 0)
         trace(TRACE_WARN, "storage", "%s-%" PRId32 " belongs to an earlier topic; put aside as %s",
               topic, partition, to);

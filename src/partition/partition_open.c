@@ -165,7 +165,6 @@ void partition_run_close(struct job *job)
         err = partition->delete_files || partition->is_new ? 0 : ERR_IO;
     } else if (partition->delete_files) {
         err = partition_log_delete(log);
-        if (err == 0) err = data_dir_sweep_deleted(partition->dir);
         if (err != 0)
             trace(TRACE_WARN, "partition", "%s-%" PRId32 ": its folder cannot be given up: %s",
                   partition->topic, partition->index, error_text(err));

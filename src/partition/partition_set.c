@@ -359,7 +359,7 @@ void partition_set_sweep(struct partition_set *set)
 {
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
-        set_folder_start(folder, &folder->sweep_job, &folder->sweep_runs);
+        set_folder_sweep(folder);
         pthread_mutex_lock(&set->lock);
         struct map_cursor cursor = { 0 };
         const void *name;

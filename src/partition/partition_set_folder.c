@@ -16,11 +16,17 @@ void set_folder_start(struct set_folder *folder, struct job *job, bool *runs)
     if (start) executor_submit(folder->set->options.disk, job);
 }
 
+/* Caller holds the lock. */
+static void folder_job_is_over(struct set_folder *folder, bool *runs)
+{
+    *runs = false;
+    pthread_cond_broadcast(&folder->idle);
+}
+
 static void end_folder_job(struct set_folder *folder, bool *runs)
 {
     pthread_mutex_lock(&folder->lock);
-    *runs = false;
-    pthread_cond_broadcast(&folder->idle);
+    folder_job_is_over(folder, runs);
     pthread_mutex_unlock(&folder->lock);
 }
 
@@ -42,15 +48,35 @@ static void run_folder_checkpoint(struct job *job)
     end_folder_job(folder, &folder->checkpoint_runs);
 }
 
-/* Folders of deleted topics that an earlier life did not get to remove (DESIGN 8.5). */
+/* A topic may have thousands of folders: others, and a stop, do not wait for more of them than that. */
+#define SWEEP_AT_ONCE 64
+
+/* Folders of deleted topics, also those that an earlier life did not get to remove (DESIGN 8.5). */
 static void run_sweep(struct job *job)
 {
     struct set_folder *folder = LIST_OWNER(job, struct set_folder, sweep_job);
-    int err = data_dir_sweep_deleted(folder->dir);
+    pthread_mutex_lock(&folder->lock);
+    folder->sweeps_again = false; /* What is there now is found now. */
+    pthread_mutex_unlock(&folder->lock);
+    bool has_more = false;
+    int err = data_dir_sweep_deleted(folder->dir, SWEEP_AT_ONCE, &has_more);
     if (err != 0)
         trace(TRACE_WARN, "partition", "%s: deleted folders cannot be removed: %s",
               data_dir_path(folder->dir), error_text(err));
-    end_folder_job(folder, &folder->sweep_runs);
+
+    pthread_mutex_lock(&folder->lock);
+    bool goes_on = folder->sweeps_again || (err == 0 && has_more);
+    if (!goes_on) folder_job_is_over(folder, &folder->sweep_runs);
+    pthread_mutex_unlock(&folder->lock);
+    if (goes_on) executor_submit(folder->set->options.disk, job); /* Behind what others wait for. */
+}
+
+void set_folder_sweep(struct set_folder *folder)
+{
+    pthread_mutex_lock(&folder->lock);
+    folder->sweeps_again = true;
+    pthread_mutex_unlock(&folder->lock);
+    set_folder_start(folder, &folder->sweep_job, &folder->sweep_runs);
 }
 
 /* ---- what partitions tell of their disk ---- */
@@ -129,8 +155,10 @@ static void folder_has_opened(struct partition_owner *owner, struct partition *p
 
 static void folder_has_closed(struct partition_owner *owner, struct partition *partition)
 {
-    struct partition_set *set = LIST_OWNER(owner, struct set_folder, owner)->set;
+    struct set_folder *folder = LIST_OWNER(owner, struct set_folder, owner);
+    struct partition_set *set = folder->set;
     char name[FOLDER_NAME_SIZE];
+    if (partition->delete_files) set_folder_sweep(folder);
     set_print_name(name, partition->topic, partition->index);
     pthread_mutex_lock(&set->lock);
     if (map_get(&set->names, name, strlen(name)) == partition)

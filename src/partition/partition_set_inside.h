@@ -29,6 +29,7 @@ struct set_folder {
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
     struct job sweep_job, checkpoint_job, probe_job;
     atomic_bool has_failed;
+    bool sweeps_again; /* There is more since its job began. Under `lock`. */
     bool sweep_runs, checkpoint_runs,
         probe_runs;      /* Under `lock`: each job is in one queue at a time. */
     pthread_cond_t idle; /* Neither runs. */
@@ -76,6 +77,9 @@ void set_folder_open_in_turn(struct set_folder *folder, struct partition *partit
 /* A folder's job is in the pool's queue at most once. */
 void set_folder_start(struct set_folder *folder, struct job *job, bool *runs);
 void set_folder_wait(struct set_folder *folder); /* Until none runs. */
+
+/* Removes the folders that were given up, some at a time, unless the set is stopping. */
+void set_folder_sweep(struct set_folder *folder);
 
 /* ---- housekeeping ---- */
 

@@ -383,7 +383,8 @@ static void delete_log(struct world *world, struct partition *partition)
         return;
     }
     if (percent(world, 50)) {
-        err = data_dir_sweep_deleted(world->dir);
+        bool has_more;
+        err = data_dir_sweep_deleted(world->dir, 1 + (unsigned)chance(world, 3), &has_more);
         expect(world, partition, err, "the sweep");
     }
     model_begin_at(partition, 0);

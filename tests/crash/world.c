@@ -218,7 +218,24 @@ int world_open_dir(struct world *world)
     }
     if (err == 0 && data_dir_identity(world->dir)->is_new)
         err = data_dir_set_identity(world->dir, "cluster", 1);
-    if (err == 0) err = data_dir_sweep_deleted(world->dir);
+    bool has_more = true;
+    while (err == 0 && has_more)
+        err = data_dir_sweep_deleted(world->dir, UINT_MAX, &has_more);
+    return err;
+}
+
+/* As the metadata would have it: a power cut may bring back the folder of a log that was deleted. */
+static int give_up_earlier(struct world *world, const struct partition *partition)
+{
+    struct uuid id = partition->id; /* Its first byte counts, the others are as it was at first. */
+    int err = 0;
+
+    for (id.bytes[0] = id.bytes[1]; err == 0 && id.bytes[0] != partition->id.bytes[0];
+         id.bytes[0]++) {
+        err = partition_log_give_up(world->dir, partition->topic, partition->number, &id);
+        if (err == ERR_INCONSISTENT_TOPIC_ID || err == ERR_NOT_FOUND || err == ERR_MALFORMED)
+            err = 0;
+    }
     return err;
 }
 
@@ -289,7 +306,8 @@ static bool begin_life(struct world *world)
     for (int i = 0; i < world->partition_count && err == 0; i++) {
         struct partition_log_recovery recovery;
         struct partition *partition = &world->partitions[i];
-        err = world_open_log(world, partition, &recovery);
+        err = give_up_earlier(world, partition);
+        if (err == 0) err = world_open_log(world, partition, &recovery);
         if (err != 0) break;
         if (was_stopped && !world->was_full) /* An index that found no room is looked at again. */
             promise(world, fs_sim_bytes_read(world->disk, ".log") <= readable_when_clean(partition),

@@ -365,6 +365,113 @@ TEST(what_a_crash_left_of_a_deleted_topic_is_swept)
     assert_int_equal(count_folders(&fixture), 1);
 }
 
+static pthread_mutex_t pool_is_held = PTHREAD_MUTEX_INITIALIZER;
+
+static void run_held(struct job *job)
+{
+    (void)job;
+    pthread_mutex_lock(&pool_is_held);
+    pthread_mutex_unlock(&pool_is_held);
+}
+
+/* What is submitted from now on begins when the pool is released: one job for each of its threads waits. */
+static void hold_pool(struct set_fixture *fixture, struct job held[2])
+{
+    pthread_mutex_lock(&pool_is_held);
+    for (int i = 0; i < 2; i++) {
+        job_init(&held[i], run_held);
+        executor_submit(disk_pool_executor(fixture->pool), &held[i]);
+    }
+}
+
+static void release_pool(void)
+{
+    pthread_mutex_unlock(&pool_is_held);
+}
+
+static struct {
+    atomic_uint syncs, lists;
+    int (*sync_folder)(struct fs *fs, const char *path);
+    int (*list)(struct fs *fs, const char *path,
+                int (*each)(void *context, const struct fs_entry *entry), void *context);
+} folder_calls;
+
+static int count_sync_folder(struct fs *fs, const char *path)
+{
+    atomic_fetch_add(&folder_calls.syncs, 1);
+    return folder_calls.sync_folder(fs, path);
+}
+
+static int count_list(struct fs *fs, const char *path,
+                      int (*each)(void *context, const struct fs_entry *entry), void *context)
+{
+    atomic_fetch_add(&folder_calls.lists, 1);
+    return folder_calls.list(fs, path, each, context);
+}
+
+static void count_folder_calls(void)
+{
+    struct fs *fs = fs_posix();
+    folder_calls.sync_folder = fs->sync_folder;
+    folder_calls.list = fs->list;
+    atomic_store(&folder_calls.syncs, 0);
+    atomic_store(&folder_calls.lists, 0);
+    fs->sync_folder = count_sync_folder;
+    fs->list = count_list;
+}
+
+static void count_no_more_folder_calls(void)
+{
+    fs_posix()->sync_folder = folder_calls.sync_folder;
+    fs_posix()->list = folder_calls.list;
+}
+
+/* A stop must not wait for them (DESIGN 13): what a topic of thousands has is renamed, no more. */
+TEST(a_stop_in_the_middle_of_a_deletion_leaves_folders_to_the_next_start)
+{
+    enum { COUNT = 200 };
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "deleting");
+    for (int32_t i = 0; i < COUNT; i++)
+        add(&fixture, i);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    partition_set_announce_stop(fixture.set);
+    for (int32_t i = 0; i < COUNT; i++)
+        partition_set_remove(fixture.set, &topic_id, i);
+    set_fixture_close(&fixture);
+    assert_false(folder_exists(&fixture, 0, 0) || folder_exists(&fixture, 1, 0));
+    assert_int_equal(count_folders(&fixture), COUNT);
+
+    set_fixture_start(&fixture);
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    assert_int_equal(count_folders(&fixture), 0);
+}
+
+TEST(a_topic_of_many_partitions_is_deleted_with_few_syncs_and_few_looks_at_the_folder)
+{
+    enum { COUNT = 200 };
+    struct set_fixture fixture;
+    set_fixture_open(&fixture, "few");
+    for (int32_t i = 0; i < COUNT; i++)
+        add(&fixture, i);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    struct job held[2];
+    hold_pool(&fixture, held);
+    count_folder_calls();
+    for (int32_t i = 0; i < COUNT; i++)
+        partition_set_remove(fixture.set, &topic_id, i);
+    release_pool();
+    set_fixture_close(&fixture);
+    count_no_more_folder_calls();
+    assert_int_equal(count_folders(&fixture), 0);
+    assert_true(atomic_load(&folder_calls.syncs) < COUNT / 4);
+    /* Each folder that is removed is listed, too. */
+    assert_true(atomic_load(&folder_calls.lists) < COUNT + COUNT / 4);
+}
+
 /* ---- the end of many ---- */
 
 static struct {

@@ -342,10 +342,71 @@ TEST(partition_folders_are_told_from_others)
     assert_non_null(strstr(listed, "x.y/12;"));
     assert_non_null(strstr(listed, "t.u/3-;"));
     assert_int_equal(strlen(listed), strlen("a-b/0;x.y/12;t.u/3-;"));
-    assert_int_equal(data_dir_sweep_deleted(dir), 0);
+    bool has_more;
+    assert_int_equal(data_dir_sweep_deleted(dir, 10, &has_more), 0);
+    assert_false(has_more);
     listed[0] = '\0';
     assert_int_equal(data_dir_list(dir, list, NULL), 0);
     assert_int_equal(strlen(listed), strlen("a-b/0;x.y/12;"));
+    data_dir_close(dir);
+}
+
+static void count_deleted(unsigned *count)
+{
+    listed[0] = '\0';
+    assert_int_equal(data_dir_list(dir, list, NULL), 0);
+    *count = 0;
+    for (const char *at = listed; (at = strstr(at, "-;")) != NULL; at++)
+        ++*count;
+}
+
+TEST(many_folders_are_given_up_with_one_sync_and_removed_some_at_a_time)
+{
+    unsigned left;
+    bool has_more;
+
+    start();
+    for (int i = 0; i < 20; i++) {
+        char folder[PATH_MAX];
+        assert_int_equal(fs_path(folder, "%s/a-%d", path, i), 0);
+        assert_int_equal(mkdir(folder, 0755), 0);
+    }
+    long syncs = atomic_load(&disk.syncs);
+    for (int32_t i = 0; i < 20; i++)
+        assert_int_equal(data_dir_give_up(dir, "a", i), 0);
+    assert_int_equal(atomic_load(&disk.syncs), syncs);
+
+    assert_int_equal(data_dir_sweep_deleted(dir, 8, &has_more), 0);
+    assert_int_equal(atomic_load(&disk.syncs), syncs + 1);
+    assert_true(has_more);
+    count_deleted(&left);
+    assert_int_equal(left, 12);
+    assert_int_equal(data_dir_sweep_deleted(dir, 12, &has_more), 0);
+    assert_int_equal(atomic_load(&disk.syncs), syncs + 1);
+    assert_false(has_more);
+    count_deleted(&left);
+    assert_int_equal(left, 0);
+    data_dir_close(dir);
+}
+
+TEST(nothing_of_what_was_given_up_is_removed_before_that_is_on_disk)
+{
+    char folder[PATH_MAX];
+    unsigned left;
+    bool has_more;
+
+    start();
+    assert_int_equal(fs_path(folder, "%s/a-0", path), 0);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(data_dir_give_up(dir, "a", 0), 0);
+    fs_fault_fail_at(&disk, 1, ERR_IO);
+    assert_int_equal(data_dir_sweep_deleted(dir, 8, &has_more), ERR_IO);
+    count_deleted(&left);
+    assert_int_equal(left, 1);
+    fs_fault_fail_at(&disk, 0, 0);
+    assert_int_equal(data_dir_sweep_deleted(dir, 8, &has_more), 0);
+    count_deleted(&left);
+    assert_int_equal(left, 0);
     data_dir_close(dir);
 }
 

@@ -503,6 +503,7 @@ TEST(a_read_that_may_not_wait_says_so_when_the_answer_is_not_in_memory)
 TEST(a_slice_outlives_the_log_and_its_files)
 {
     uint8_t header[RECORD_BATCH_HEADER_SIZE];
+    bool has_more;
     struct record_batch batch;
     struct log_read read = {
         .from_offset = 0, .below_offset = INT64_MAX, .max_bytes = 1 << 20, .may_block = true
@@ -513,7 +514,7 @@ TEST(a_slice_outlives_the_log_and_its_files)
     assert_int_equal(partition_log_read(fixture.log, &read), 0);
     assert_int_equal(partition_log_delete(fixture.log), 0);
     fixture.log = NULL;
-    assert_int_equal(data_dir_sweep_deleted(fixture.dir), 0);
+    assert_int_equal(data_dir_sweep_deleted(fixture.dir, 8, &has_more), 0);
     assert_int_equal(pread(read.slice.fd, header, sizeof header, read.slice.offset), sizeof header);
     assert_int_equal(record_batch_read_header(&batch, header, sizeof header), 0);
     assert_int_equal(batch.base_offset, 0);
@@ -954,6 +955,7 @@ TEST(deleted_records_stay_deleted)
 TEST(a_deleted_log_leaves_a_folder_that_is_swept)
 {
     char path[PATH_MAX];
+    bool has_more;
 
     fixture_start(&fixture);
     fixture_append_many(&fixture, 3, 100);
@@ -961,7 +963,7 @@ TEST(a_deleted_log_leaves_a_folder_that_is_swept)
     assert_int_equal(partition_log_delete(fixture.log), 0);
     fixture.log = NULL;
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_int_equal(data_dir_sweep_deleted(fixture.dir), 0);
+    assert_int_equal(data_dir_sweep_deleted(fixture.dir, 8, &has_more), 0);
     fixture_close(&fixture);
     fixture_reopen(&fixture);
     assert_int_equal(end_offset(), 0);
