@@ -7,11 +7,16 @@
 #include "error.h"
 #include "team.h"
 
+/* So many urgent ones may overtake one that is not before it has its turn all the same: consumers that read
+ * old records without end must not keep the flush of new ones waiting for ever. */
+#define URGENT_IN_A_ROW 128
+
 struct disk_pool {
     struct executor executor;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* A job was queued, or the pool is closing. */
     struct list urgent, queued;
+    unsigned urgent_in_a_row;
     bool is_closing;
     struct team threads;
 };
@@ -31,6 +36,15 @@ static bool has_job(const struct disk_pool *pool)
     return !list_is_empty(&pool->urgent) || !list_is_empty(&pool->queued);
 }
 
+/* There is one. */
+static struct list *pool_next(struct disk_pool *pool)
+{
+    bool may_be_urgent = list_is_empty(&pool->queued) || pool->urgent_in_a_row < URGENT_IN_A_ROW;
+    struct list *node = may_be_urgent ? list_pop_front(&pool->urgent) : NULL;
+    pool->urgent_in_a_row = node == NULL ? 0 : pool->urgent_in_a_row + 1;
+    return node != NULL ? node : list_pop_front(&pool->queued);
+}
+
 /* The next job; waits for one. NULL once the pool is closing and nothing is left, or if this thread is
  * one too many. */
 static struct job *pool_take(struct disk_pool *pool, unsigned thread)
@@ -44,8 +58,8 @@ static struct job *pool_take(struct disk_pool *pool, unsigned thread)
     }
     if (leaves)
         pthread_cond_signal(&pool->changed); /* The wake may have been for a job. */
-    else
-        node = list_pop_front(list_is_empty(&pool->urgent) ? &pool->queued : &pool->urgent);
+    else if (has_job(pool))
+        node = pool_next(pool);
     pthread_mutex_unlock(&pool->lock);
     return node == NULL ? NULL : LIST_OWNER(node, struct job, node);
 }
@@ -120,6 +134,7 @@ static void lane_run(struct job *job)
     pthread_mutex_lock(&lane->lock);
     bool has_more = !list_is_empty(&lane->waiting);
     lane->is_running = has_more;
+    if (has_more) lane->job.is_urgent = LIST_OWNER(lane->waiting.next, struct job, node)->is_urgent;
     if (!has_more) pthread_cond_broadcast(&lane->became_idle);
     struct executor *executor = lane->executor;
     /* Once idle and unlocked, the lane may be gone. */
@@ -143,6 +158,7 @@ void job_lane_submit(struct job_lane *lane, struct job *job)
     list_push_back(&lane->waiting, &job->node);
     bool must_start = !lane->is_running;
     lane->is_running = true;
+    if (must_start) lane->job.is_urgent = job->is_urgent;
     pthread_mutex_unlock(&lane->lock);
     if (must_start) executor_submit(lane->executor, &lane->job);
 }

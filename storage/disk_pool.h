@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The threads that may wait for a disk (DESIGN 2.2).
  *
- * Jobs run in the order in which they were submitted, urgent ones first, on any of the threads. What must not overlap
- * (truncate, roll, delete and checkpoints of one partition) goes through a job_lane: its jobs run one
- * after the other, in order, on whatever thread is free. */
+ * Jobs run in the order in which they were submitted on any of the threads. Urgent are those that a client
+ * waits for: they overtake what thousands of partitions may have to do by themselves (flushes, checkpoints,
+ * folders to be made or removed), but not for ever. What must not overlap (truncate, roll, delete and
+ * checkpoints of one partition) goes through a job_lane: its jobs run one after the other, in order, on
+ * whatever thread is free; the lane is as urgent as the first of them. */
 
 #ifndef STORAGE_DISK_POOL_H
 #define STORAGE_DISK_POOL_H

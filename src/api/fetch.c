@@ -271,6 +271,7 @@ static struct fetch_call *fetch_new(struct api_loop *loop, struct call *call,
     message_init(&fetch->wake, woken);
     message_init(&fetch->evaluated, pool_has_evaluated);
     job_init(&fetch->job, run_on_pool);
+    fetch->job.is_urgent = true;
     message_defaults(&fetch_response_shape, &fetch->response);
     return fetch;
 }

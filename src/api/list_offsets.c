@@ -155,6 +155,7 @@ void handle_list_offsets(struct api_loop *loop, struct call *call,
     lookups->parts = parts;
     lookups->part_count = part_count;
     job_init(&lookups->job, look_on_pool);
+    lookups->job.is_urgent = true;
     message_init(&lookups->looked_up, pool_has_looked);
     lookups->response.topics.items = topics;
     lookups->response.topics.count = gather_places(gathered, request->topics.count);

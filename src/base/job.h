@@ -13,7 +13,7 @@
 struct job {
     struct list node;             /* The executor's while the job is queued. */
     void (*run)(struct job *job); /* On one of the executor's threads. May free the owner. */
-    bool is_urgent;               /* Runs before all that is queued and is not. Be sparing. */
+    bool is_urgent; /* A client waits for it: runs before what is queued and is not. */
 };
 
 /* Before it is submitted for the first time. It is not urgent. */

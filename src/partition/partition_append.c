@@ -187,6 +187,7 @@ int partition_check_on_pool(struct append *append)
     if (err != 0) return err;
     append->is_pending = true;
     job_init(&append->job, run_check);
+    append->job.is_urgent = true;
     executor_submit(append->partition->disk, &append->job);
     return 0;
 }

@@ -314,6 +314,7 @@ void partition_jobs_init(struct partition *partition)
 {
     job_init(&partition->open_job, partition_run_open);
     job_init(&partition->append_job, run_appends);
+    partition->append_job.is_urgent = true;
     job_init(&partition->flush_job, run_flush);
     job_init(&partition->checkpoint_job, run_checkpoint);
     job_init(&partition->end_checkpoint_job, run_end_checkpoint);

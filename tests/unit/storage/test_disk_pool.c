@@ -109,6 +109,66 @@ TEST(urgent_jobs_run_before_all_that_is_queued)
     assert_false(atomic_load(&out_of_order));
 }
 
+static int runs_before; /* … the one that notes it. */
+
+static void note_when(struct job *job)
+{
+    runs_before = atomic_load(&runs);
+    count_run(job);
+}
+
+TEST(urgent_jobs_without_end_do_not_keep_the_others_for_ever)
+{
+    struct disk_pool *pool;
+    struct job first = { .run = hold_up };
+
+    atomic_store(&has_begun, false);
+    atomic_store(&may_go_on, false);
+    assert_int_equal(disk_pool_open(&pool, 1), 0);
+    executor_submit(disk_pool_executor(pool), &first);
+    while (!atomic_load(&has_begun))
+        sched_yield();
+    prepare(check_order);
+    jobs[0].job.run = note_when;
+    executor_submit(disk_pool_executor(pool), &jobs[0].job);
+    for (int i = 1; i < JOBS; i++) {
+        jobs[i].job.run = count_run;
+        jobs[i].job.is_urgent = true;
+        executor_submit(disk_pool_executor(pool), &jobs[i].job);
+    }
+    atomic_store(&may_go_on, true);
+    disk_pool_close(pool);
+    assert_int_equal(atomic_load(&runs), JOBS);
+    assert_in_range(runs_before, 1, JOBS - 2);
+}
+
+/* A lane's place among others is that of its next job. */
+TEST(a_lane_is_as_urgent_as_its_next_job)
+{
+    struct disk_pool *pool;
+    struct job first = { .run = hold_up };
+    struct job_lane lane;
+
+    atomic_store(&has_begun, false);
+    atomic_store(&may_go_on, false);
+    assert_int_equal(disk_pool_open(&pool, 1), 0);
+    job_lane_init(&lane, disk_pool_executor(pool));
+    executor_submit(disk_pool_executor(pool), &first);
+    while (!atomic_load(&has_begun))
+        sched_yield();
+    prepare(count_run);
+    for (int i = 1; i < JOBS; i++)
+        executor_submit(disk_pool_executor(pool), &jobs[i].job);
+    jobs[0].job.run = note_when;
+    jobs[0].job.is_urgent = true;
+    job_lane_submit(&lane, &jobs[0].job);
+    atomic_store(&may_go_on, true);
+    disk_pool_close(pool);
+    job_lane_close(&lane);
+    assert_int_equal(atomic_load(&runs), JOBS);
+    assert_int_equal(runs_before, 0);
+}
+
 static atomic_int met;
 
 /* Ends only when another thread runs the other one of the two. */
