@@ -117,6 +117,14 @@ static const uint8_t *reply_memory(const struct call_box *box,
                                      : box->call.reply.bytes.data + (sent - sizeof box->length);
 }
 
+/* NULL: it is in a file. */
+static const uint8_t *reply_slice_memory(const struct call_box *box,
+                                         const struct reply_position *position)
+{
+    const struct file_slice *slice = reply_slice(box, position);
+    return slice->memory == NULL ? NULL : slice->memory + position->slice_sent;
+}
+
 /* `count` bytes have left: finishes the calls whose replies are whole. */
 static void outbox_sent(struct connection *connection, uint64_t count)
 {
@@ -208,7 +216,8 @@ static enum gather_end gather_slice(struct gather *gather, uint8_t *buffer,
 static bool outbox_uses_sendfile(const struct connection *connection,
                                  const struct file_slice *slice)
 {
-    return slice->length >= connection->loop->net->config.sendfile_from_bytes &&
+    return slice->memory == NULL &&
+           slice->length >= connection->loop->net->config.sendfile_from_bytes &&
            connection->transport.kind->sendfile != NULL;
 }
 
@@ -223,8 +232,10 @@ static enum gather_end gather_reply(struct gather *gather, struct connection *co
     while ((length = reply_piece(box, &position, &is_slice)) > 0) {
         size_t count = 0;
         if (gather->count == GATHER_PIECES || gather->bytes == gather->limit) return GATHER_FULL;
-        if (!is_slice) {
-            count = gather_memory(gather, buffer, reply_memory(box, &position), length);
+        const uint8_t *memory = is_slice ? reply_slice_memory(box, &position)
+                                         : reply_memory(box, &position);
+        if (memory != NULL) {
+            count = gather_memory(gather, buffer, memory, length);
             if (count == 0) return GATHER_FULL;
         } else {
             const struct file_slice *slice = reply_slice(box, &position);
@@ -302,6 +313,7 @@ static void outbox_start_warming(struct connection *connection, struct call_box 
     box->is_warming = true;
     message_init(&box->warmed, outbox_warmed);
     job_init(&box->warm, outbox_warm);
+    box->warm.is_urgent = true;
     executor_submit(connection->loop->net->config.disk, &box->warm);
 }
 

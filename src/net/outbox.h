@@ -7,7 +7,7 @@
  *      buffer, larger ones are pointed at, all in one system call.
  *  (3) File slices leave by sendfile, or, below the configured length, through the write buffer
  *      with the bytes around them. Either way only what is in the page cache is touched; the
- *      rest is brought in by the disk pool first (DESIGN 2.2).
+ *      rest is brought in by the disk pool first (DESIGN 2.2). Slices of memory are pointed at.
  *  (4) Too many calls, too many bytes of replies, or a serial call stall the connection: nothing
  *      more is handed over until that is over.
  *  (5) So does any reply that is ready but not sent, while those of all the loop's connections take

@@ -125,6 +125,9 @@ void encoder_init(struct encoder *encoder);
 /* Frees; the slices themselves belong to whoever made them. */
 void encoder_close(struct encoder *encoder);
 
+/* The slice's bytes come next. Keeps the pointer. 0 or ERR_NO_MEMORY. */
+int encoder_splice(struct encoder *encoder, struct file_slice *slice);
+
 /* Sets every field of `*message` to its default (empty arrays, null where the default is null). */
 void message_defaults(const struct message_shape *shape, void *message);
 

@@ -27,7 +27,7 @@ void encoder_close(struct encoder *encoder)
     encoder_init(encoder);
 }
 
-static int encoder_splice(struct encoder *encoder, struct file_slice *slice)
+int encoder_splice(struct encoder *encoder, struct file_slice *slice)
 {
     if (encoder->splice_count == encoder->splice_capacity) {
         unsigned capacity = encoder->splice_capacity == 0 ? 4 : encoder->splice_capacity * 2;

@@ -174,18 +174,6 @@ static void expect_file(struct client *client, const uint8_t *frame, size_t leng
 
 /* ---- the server ---- */
 
-static bool splice_add(struct encoder *encoder, struct file_slice *slice)
-{
-    struct splice *more = mem_realloc(encoder->splices,
-                                      (encoder->splice_count + 1) * sizeof *encoder->splices);
-    if (more == NULL) return false;
-    encoder->splices = more;
-    encoder->splices[encoder->splice_count++] = (struct splice){ encoder->bytes.length, slice };
-    encoder->splice_capacity = encoder->splice_count;
-    encoder->splice_bytes += slice->length;
-    return true;
-}
-
 static void refuse(struct client *client, struct call *call, const char *why)
 {
     client->is_refused = true;
@@ -202,7 +190,7 @@ static void answer_file(struct client *client, struct call *call, const uint8_t 
         struct file_slice *slice = arena_zalloc(&call->arena, sizeof *slice);
         if (slice != NULL)
             *slice = (struct file_slice){ .fd = slices_file, .offset = offset, .length = count };
-        if (slice == NULL || !splice_add(&call->reply, slice)) {
+        if (slice == NULL || encoder_splice(&call->reply, slice) != 0) {
             refuse(client, call, "no memory for a slice");
             return;
         }

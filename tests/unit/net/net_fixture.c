@@ -69,16 +69,7 @@ static void slice_release(void *owner)
     pthread_mutex_unlock(&slice->fixture->lock);
 }
 
-static void splice_add(struct encoder *encoder, struct file_slice *slice)
-{
-    encoder->splices = mem_realloc(encoder->splices,
-                                   (encoder->splice_count + 1) * sizeof *encoder->splices);
-    encoder->splices[encoder->splice_count++] = (struct splice){ encoder->bytes.length, slice };
-    encoder->splice_capacity = encoder->splice_count;
-    encoder->splice_bytes += slice->length;
-}
-
-static void answer_file(struct net_fixture *fixture, struct call *call)
+static void answer_file(struct net_fixture *fixture, struct call *call, bool is_in_memory)
 {
     struct cursor in = cursor_over(call->frame.data + 1, (size_t)call->frame.length - 1);
     buffer_put(&call->reply.bytes, "|", 1);
@@ -90,7 +81,11 @@ static void answer_file(struct net_fixture *fixture, struct call *call)
                                             .release = slice_release };
         owner->slice.offset = cursor_i32(&in);
         owner->slice.length = (size_t)cursor_i32(&in);
-        splice_add(&call->reply, &owner->slice);
+        if (is_in_memory) {
+            owner->slice.memory = fixture->file_memory + owner->slice.offset;
+            owner->slice.fd = -1;
+        }
+        assert_int_equal(encoder_splice(&call->reply, &owner->slice), 0);
         buffer_put(&call->reply.bytes, "|", 1);
         pthread_mutex_lock(&fixture->lock);
         fixture->slices_made++;
@@ -173,7 +168,8 @@ static void server_call(struct net_server *server, struct call *call)
     case 'n': call_end_silently(call); break;
     case 'x': call_refuse(call, "the test says so"); break;
     case 'm': answer_many(call); break;
-    case 'f': answer_file(fixture, call); break;
+    case 'f': answer_file(fixture, call, false); break;
+    case 'M': answer_file(fixture, call, true); break;
     default: answer(call); break;
     }
     pthread_mutex_lock(&fixture->lock);
@@ -245,7 +241,7 @@ void fixture_make_file(struct net_fixture *fixture, size_t length)
     for (size_t i = 0; i < length; i++)
         bytes[i] = file_byte(i);
     assert_int_equal(pwrite(fixture->file, bytes, length, 0), (ssize_t)length);
-    free(bytes);
+    fixture->file_memory = bytes;
 }
 
 /* ---- up and down ---- */
@@ -320,6 +316,7 @@ void fixture_down(struct net_fixture *fixture)
     assert_int_equal(fixture->slices_released, fixture->slices_made);
     assert_int_equal(fixture->suspended_count, 0);
     if (fixture->file >= 0) close(fixture->file);
+    free(fixture->file_memory);
     pthread_cond_destroy(&fixture->changed);
     pthread_mutex_destroy(&fixture->lock);
     trace_set_sink(NULL, NULL);

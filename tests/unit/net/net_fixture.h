@@ -63,7 +63,8 @@ struct net_fixture {
     bool is_closing;
     pthread_t closer;
 
-    int file; /* What 'f' sends from; byte i is file_byte(i). */
+    int file;             /* What 'f' sends from; byte i is file_byte(i). */
+    uint8_t *file_memory; /* The same bytes, which 'M' sends from. */
     unsigned slices_made, slices_released;
 };
 

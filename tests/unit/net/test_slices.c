@@ -27,9 +27,11 @@ static void up_with_file(size_t sendfile_from_bytes)
     fixture_up(&net, true);
 }
 
+static char asked = 'f';
+
 static void ask(int client, const struct piece *pieces, unsigned count)
 {
-    uint8_t frame[1 + 8 * 64] = { 'f' };
+    uint8_t frame[1 + 8 * 64] = { (uint8_t)asked };
     for (unsigned i = 0; i < count; i++) {
         store_i32(frame + 1 + 8 * i, (int32_t)pieces[i].offset);
         store_i32(frame + 5 + 8 * i, (int32_t)pieces[i].length);
@@ -84,6 +86,14 @@ TEST(slices_leave_by_sendfile_with_the_right_bytes)
 TEST(short_slices_leave_with_the_bytes_around_them)
 {
     expect_all_pieces_right(64 * 1024);
+}
+
+TEST(slices_of_memory_leave_with_the_right_bytes)
+{
+    asked = 'M';
+    expect_all_pieces_right(0);
+    expect_all_pieces_right(SIZE_MAX);
+    asked = 'f';
 }
 
 TEST(all_slices_may_leave_through_memory)
