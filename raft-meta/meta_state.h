@@ -67,6 +67,5 @@ struct meta_topic *meta_topic_copy(const struct meta_topic *topic);
 /* A view of the state as it is now, with one reference; NULL: no memory. */
 struct meta_view *meta_view_create(const struct meta_state *state, int32_t controller,
                                    uint64_t version);
-uint64_t meta_view_version(const struct meta_view *view);
 
 #endif

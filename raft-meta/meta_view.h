@@ -70,6 +70,9 @@ void meta_view_unref(struct meta_view *view); /* NULL is fine. */
 struct meta_topic *meta_topic_ref(const struct meta_topic *topic);
 void meta_topic_unref(struct meta_topic *topic); /* NULL is fine. */
 
+/* Grows with each that this node publishes. */
+uint64_t meta_view_version(const struct meta_view *view);
+
 int64_t meta_view_index(const struct meta_view *view);          /* Raft index applied last. */
 const char *meta_view_cluster_id(const struct meta_view *view); /* 22 characters; "" if none yet. */
 int32_t meta_view_controller(const struct meta_view *view); /* Broker id of the raft leader, -1. */

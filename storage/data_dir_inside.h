@@ -40,7 +40,7 @@ struct data_dir {
 
     pthread_mutex_t sweep_lock;
     atomic_bool sweeps_no_more;
-    atomic_bool has_given_up; /* A name that a power cut may bring back. */
+    atomic_bool has_given_up;   /* A name that a power cut may bring back. */
     pthread_mutex_t write_lock; /* One writer of checkpoint files. Before `lock`. */
     pthread_mutex_t lock;       /* For these. */
     struct map partitions;      /* Of struct partition_offsets, by name and number. */

@@ -56,6 +56,7 @@ static int server_open_loop(struct net_server *server, struct net_loop *net_loop
     list_init(&loop->burst);
     list_init(&loop->burst_calls);
     list_init(&loop->pending_calls);
+    later_init(&loop->bulky, loop->loop);
     net_loop_set_context(net_loop, loop);
     loop->next = atomic_load(&api->loops);
     atomic_store(&api->loops, loop); /* Nobody else adds any. */
@@ -109,6 +110,7 @@ void api_close(struct api *api)
         struct api_loop *next = loop->next;
         forget_partitions(loop);
         map_close(&loop->partitions);
+        kept_answers_close(&loop->kept);
         meta_view_unref(loop->view);
         mem_free(loop);
         loop = next;
@@ -151,6 +153,38 @@ void api_reply_version(struct call *call, const struct message_shape *shape, int
 void api_reply(struct call *call, const struct message_shape *shape, const void *response)
 {
     api_reply_version(call, shape, call->api_version, response);
+}
+
+struct bulky_call {
+    struct later_task task;
+    struct call *call;
+    const void *with;
+    void (*answer)(struct api_loop *loop, struct call *call, const void *with);
+};
+
+static void answer_bulky(struct later_task *task)
+{
+    struct bulky_call *bulky = LIST_OWNER(task, struct bulky_call, task);
+    struct call *call = bulky->call;
+    struct api_loop *loop = call_loop(call);
+    if (call->connection == NULL) {
+        call_end_silently(call);
+        return;
+    }
+    meta_quorum_refresh(loop->api->options.meta, &loop->view);
+    bulky->answer(loop, call, bulky->with);
+}
+
+void api_answer_later(struct api_loop *loop, struct call *call, const void *with,
+                      void (*answer)(struct api_loop *loop, struct call *call, const void *with))
+{
+    struct bulky_call *bulky = call_alloc(call, 1, sizeof *bulky);
+    if (bulky == NULL) return;
+    bulky->task.run = answer_bulky;
+    bulky->call = call;
+    bulky->with = with;
+    bulky->answer = answer;
+    later_add(&loop->bulky, &bulky->task);
 }
 
 void *call_alloc(struct call *call, size_t count, size_t size)

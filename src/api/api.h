@@ -8,6 +8,8 @@
 
 #include "broker_config.h"
 #include "call.h"
+#include "kept_answers.h"
+#include "later.h"
 #include "loop.h"
 #include "map.h"
 #include "meta_quorum.h"
@@ -64,6 +66,8 @@ struct api_loop {
     struct list burst_calls;   /* Produce calls of this burst. */
     uint64_t fetches;          /* Counted. */
     uint64_t waiting_bytes;    /* Memory of large fetches that wait. */
+    struct later bulky;        /* Calls that take long to answer. */
+    struct kept_answers kept;
     struct request_stats stats;
     struct slow_requests slow;
 };
@@ -109,6 +113,11 @@ void api_reply(struct call *call, const struct message_shape *shape, const void 
 /* The same in another version than the request's (ApiVersions' answer to an unknown version). */
 void api_reply_version(struct call *call, const struct message_shape *shape, int16_t version,
                        const void *response);
+
+/* answer() ends the call in a later turn of the loop: for what takes long, so that others come between two
+ * such calls. Its frame must be kept, and `with` live as long as it. Who has left meanwhile gets no answer. */
+void api_answer_later(struct api_loop *loop, struct call *call, const void *with,
+                      void (*answer)(struct api_loop *loop, struct call *call, const void *with));
 
 /* Memory that dies with the call. When there is none the call is refused and NULL returned: return
  * at once. */

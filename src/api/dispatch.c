@@ -13,6 +13,9 @@
  * and a half for each element, and others wait meanwhile; Kafka refuses arrays above 1,000,000. */
 #define REQUEST_ELEMENTS_MAX (1u << 18)
 
+/* What names so much takes a millisecond and more. */
+#define BULKY_FRAME_BYTES 16384
+
 #define HANDLER_WRAPPER(key, name, stem, first, last, told, frame, sequence)         \
     static void call_##stem(struct api_loop *loop, struct call *call, void *request) \
     {                                                                                \
@@ -80,8 +83,9 @@ static void *decode(struct call *call, const struct api_row *row, struct cursor 
     return request;
 }
 
-static void dispatch_served(struct api_loop *loop, struct call *call, const struct api_row *row)
+static void dispatch_served(struct api_loop *loop, struct call *call, const void *with)
 {
+    const struct api_row *row = with;
     struct cursor in = cursor_over(call->frame.data, (size_t)call->frame.length);
     if (read_header(call, row, &in) != 0) {
         call_refuse(call, "malformed request header");
@@ -125,7 +129,11 @@ void api_dispatch(struct api_loop *loop, struct call *call)
         if (api_waits_for_produce(loop, call)) return;
     }
     meta_quorum_refresh(loop->api->options.meta, &loop->view);
-    if (is_known)
+    /* Nothing of the connection overtakes a call that keeps the order, so that may be put off. */
+    bool is_bulky = row->keeps_frame && row->keeps_order && call->frame.length > BULKY_FRAME_BYTES;
+    if (is_known && is_bulky)
+        api_answer_later(loop, call, row, dispatch_served);
+    else if (is_known)
         dispatch_served(loop, call, row);
     else if (read_header(call, row,
                          &(struct cursor){ call->frame.data, call->frame.data + call->frame.length,

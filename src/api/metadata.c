@@ -92,6 +92,18 @@ static void answer_brokers(struct answer *answer)
     answer->response.brokers.count = told;
 }
 
+/* All but the topics. */
+static void answer_common(struct answer *answer)
+{
+    struct meta_view *view = answer->loop->view;
+    message_defaults(&metadata_response_shape, &answer->response);
+    answer->response.cluster_id = str_from(meta_view_cluster_id(view));
+    answer->response.controller_id = meta_view_controller(view);
+    answer->response.cluster_authorized_operations =
+        answer->request->include_cluster_authorized_operations ? CLUSTER_OPERATIONS : INT32_MIN;
+    answer_brokers(answer);
+}
+
 static void answer_partition(struct answer *answer, const struct meta_partition *partition,
                              int32_t index, struct metadata_response_partition *to)
 {
@@ -185,7 +197,7 @@ static void answer_wanted(struct answer *answer, const struct metadata_request_t
     }
 }
 
-static void answer_all(struct answer *answer)
+static void tell_all(struct answer *answer)
 {
     struct meta_view *view = answer->loop->view;
     unsigned count = meta_view_topic_count(view);
@@ -197,6 +209,39 @@ static void answer_all(struct answer *answer)
         answer_topic(answer, topic, &topics[next++]);
     answer->response.topics.items = topics;
     answer->response.topics.count = next;
+}
+
+static struct kept_answer_key key_of(const struct answer *answer)
+{
+    const struct metadata_request *request = answer->request;
+    return (struct kept_answer_key){
+        .view_version = meta_view_version(answer->loop->view),
+        .listener = call_listener(answer->call),
+        .api_key = answer->call->api_key,
+        .version = answer->call->api_version,
+        .tells_topic_operations = request->include_topic_authorized_operations,
+        .tells_cluster_operations = request->include_cluster_authorized_operations,
+    };
+}
+
+/* Of many partitions it is encoded once for all who ask. */
+static void answer_all_alike(struct answer *answer)
+{
+    struct kept_answer_key key = key_of(answer);
+    struct kept_answers *kept = &answer->loop->kept;
+    struct kept_answer *found = kept_answers_find(kept, &key);
+    int err = 0;
+    if (found == NULL) {
+        answer_common(answer);
+        tell_all(answer);
+        err = answer->has_failed ? ERR_NO_MEMORY
+                                 : kept_answers_add(kept, &key, &metadata_response_shape,
+                                                    &answer->response, &found);
+    }
+    if (err != 0)
+        call_refuse(answer->call, error_text(err));
+    else
+        kept_answer_reply(found, answer->call, &metadata_response_shape);
 }
 
 static int note_wanted(struct repeats *repeats, const struct metadata_request_topic *wanted,
@@ -266,25 +311,44 @@ static void refuse(struct answer *answer)
     answer->response.error_code = error_kafka_code(ERR_INVALID_REQUEST);
 }
 
-void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_request *request)
+static bool wants_all(const struct call *call, const struct metadata_request *request)
 {
+    /* Version 0 asks for all topics with an empty list, later ones with null. */
+    return request->topics.count < 0 || (call->api_version == 0 && request->topics.count == 0);
+}
+
+/* With more topics and partitions than that, others come first. */
+#define BULKY_FROM 500
+
+static bool is_bulky(const struct api_loop *loop, const struct call *call,
+                     const struct metadata_request *request)
+{
+    if (wants_all(call, request)) return meta_view_partition_count(loop->view) > BULKY_FROM;
+    uint64_t weight = (uint64_t)request->topics.count;
+    for (int32_t i = 0; weight <= BULKY_FROM && i < request->topics.count; i++) {
+        const struct metadata_request_topic *wanted = &request->topics.items[i];
+        const struct meta_topic *topic = str_is_null(wanted->name)
+                                             ? meta_view_topic_by_id(loop->view, &wanted->topic_id)
+                                             : meta_view_topic(loop->view, wanted->name);
+        if (topic != NULL) weight += topic->partition_count;
+    }
+    return weight > BULKY_FROM;
+}
+
+static void answer_now(struct api_loop *loop, struct call *call, const void *with)
+{
+    const struct metadata_request *request = with;
     struct answer answer = { .loop = loop, .call = call, .request = request };
     answer.by_id = has_ids(request);
-    message_defaults(&metadata_response_shape, &answer.response);
-    answer.response.cluster_id = str_from(meta_view_cluster_id(loop->view));
-    answer.response.controller_id = meta_view_controller(loop->view);
-    answer.response.cluster_authorized_operations = request->include_cluster_authorized_operations
-                                                        ? CLUSTER_OPERATIONS
-                                                        : INT32_MIN;
-    answer_brokers(&answer);
-
-    /* Version 0 asks for all topics with an empty list, later ones with null. */
-    bool wants_all = request->topics.count < 0 ||
-                     (call->api_version == 0 && request->topics.count == 0);
+    if (wants_all(call, request) && is_bulky(loop, call, request)) {
+        answer_all_alike(&answer);
+        return;
+    }
+    answer_common(&answer);
     if (asks_for_what_cannot_be(&answer))
         refuse(&answer);
-    else if (wants_all)
-        answer_all(&answer);
+    else if (wants_all(call, request))
+        tell_all(&answer);
     else
         answer_named(&answer);
 
@@ -292,4 +356,12 @@ void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_r
         call_refuse(call, error_text(ERR_NO_MEMORY));
     else
         api_reply(call, &metadata_response_shape, &answer.response);
+}
+
+void handle_metadata(struct api_loop *loop, struct call *call, struct metadata_request *request)
+{
+    if (is_bulky(loop, call, request))
+        api_answer_later(loop, call, request, answer_now);
+    else
+        answer_now(loop, call, request);
 }

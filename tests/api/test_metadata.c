@@ -9,7 +9,7 @@
 
 #define NOT_ASKED INT32_MIN
 
-static void check_brokers(const struct metadata_response *response, int16_t version)
+static void check_brokers_of(const struct metadata_response *response, int16_t version)
 {
     assert_in_version(version, response->brokers.count, 1);
     const struct metadata_response_broker *broker = &response->brokers.items[0];
@@ -18,8 +18,13 @@ static void check_brokers(const struct metadata_response *response, int16_t vers
     assert_true(str_is_null(broker->rack));
     if (version >= 1) assert_in_version(version, response->controller_id, broker->node_id);
     if (version >= 2) assert_true(response->cluster_id.length > 0);
-    assert_in_version(version, response->cluster_authorized_operations, NOT_ASKED);
     assert_in_version(version, response->error_code, 0);
+}
+
+static void check_brokers(const struct metadata_response *response, int16_t version)
+{
+    check_brokers_of(response, version);
+    assert_in_version(version, response->cluster_authorized_operations, NOT_ASKED);
 }
 
 static void check_partition(const struct metadata_response_partition *partition, int32_t node,
@@ -85,6 +90,59 @@ TEST(null_means_all_topics_and_an_empty_list_means_none)
         assert_in_version(version, response.topics.count, 0);
         assert_in_version(version, response.brokers.count, 1);
     }
+    client_close(client);
+}
+
+static void ask_for_all(struct test_client *client, int16_t version, bool with_operations,
+                        struct metadata_response *response)
+{
+    struct metadata_request request = metadata_request_empty();
+    request.topics.count = version == 0 ? 0 : -1;
+    if (version >= 8) request.include_topic_authorized_operations = with_operations;
+    if (version >= 8 && version <= 10)
+        request.include_cluster_authorized_operations = with_operations;
+    client_call(client, METADATA, version, &request, response);
+}
+
+static struct metadata_response_topic topic_in(const struct metadata_response *response,
+                                               struct str name)
+{
+    for (int32_t i = 0; i < response->topics.count; i++)
+        if (str_equal(response->topics.items[i].name, name)) return response->topics.items[i];
+    fail_msg("the topic is not told");
+    return (struct metadata_response_topic){ 0 };
+}
+
+/* Such an answer is encoded once and kept: it must be that of the version and of the moment, and have what was
+ * asked for. */
+TEST(all_topics_of_a_large_cluster_are_told_as_they_are_now_in_every_version)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct topic large = topic_new(client, 600);
+    for (int16_t version = 0; version <= METADATA_NEWEST; version++) {
+        struct topic added = topic_new(client, 2);
+        struct metadata_response response;
+        for (int i = 0; i < 4; i++) {
+            bool with_operations = i % 2 == 1;
+            ask_for_all(client, version, with_operations, &response);
+            check_brokers_of(&response, version);
+            struct metadata_response_topic answer = topic_in(&response, large.name);
+            assert_in_version(version, answer.partitions.count, 600);
+            check_partition(&answer.partitions.items[599], response.brokers.items[0].node_id, 599,
+                            version);
+            assert_in_version(version, topic_in(&response, added.name).partitions.count, 2);
+            if (version >= 8)
+                assert_in_version(version, answer.topic_authorized_operations != NOT_ASKED,
+                                  with_operations);
+            if (version >= 8 && version <= 10)
+                assert_in_version(version, response.cluster_authorized_operations != NOT_ASKED,
+                                  with_operations);
+        }
+        topic_delete(client, added);
+        ask_for_all(client, version, false, &response);
+        assert_false(names_topic(&response, added.name));
+    }
+    topic_delete(client, large);
     client_close(client);
 }
 
