@@ -12,30 +12,17 @@ static bool is_slow(int64_t duration_us, int64_t limit_ms)
     return limit_ms >= 0 && duration_us / 1000 >= limit_ms;
 }
 
-/* May there be a line now? If not it is counted. */
-static bool may_tell(struct slow_requests *slow, int64_t now_us)
+static bool may_tell(struct slow_requests *slow, int64_t now_us, uint64_t *left_out)
 {
-    int64_t second = now_us / 1000000;
-    if (slow->second != second) {
-        slow->second = second;
-        slow->told = 0;
-    }
-    if (slow->told == SLOW_REQUEST_LINES_PER_S) {
-        slow->left_out++;
-        return false;
-    }
-    slow->told++;
-    return true;
+    return trace_limit_allows(&slow->limit, SLOW_REQUEST_LINES_PER_S, 1000, now_us / 1000,
+                              left_out);
 }
 
-static void tell(struct slow_requests *slow, const char *what, int64_t duration_us)
+static void tell(const char *what, int64_t duration_us, uint64_t left_out)
 {
-    char others[64] = "";
-    if (slow->left_out > 0)
-        snprintf(others, sizeof others, " (%llu more were not told)",
-                 (unsigned long long)slow->left_out);
-    slow->left_out = 0;
-    trace(TRACE_WARN, "api", "slow: %s: %lld ms%s", what, (long long)(duration_us / 1000), others);
+    char others[TRACE_LEFT_OUT_BYTES];
+    trace(TRACE_WARN, "api", "slow: %s: %lld ms%s", what, (long long)(duration_us / 1000),
+          trace_left_out(others, left_out));
 }
 
 void slow_requests_note(struct slow_requests *slow, const struct call *call, int64_t duration_us,
@@ -43,8 +30,9 @@ void slow_requests_note(struct slow_requests *slow, const struct call *call, int
 {
     int64_t ours_us = duration_us - (int64_t)call->may_wait_ms * 1000;
     char about[CALL_DESCRIPTION_BYTES];
-    if (is_slow(ours_us, limit_ms) && may_tell(slow, now_us))
-        tell(slow, call_describe(call, about), duration_us);
+    uint64_t left_out;
+    if (is_slow(ours_us, limit_ms) && may_tell(slow, now_us, &left_out))
+        tell(call_describe(call, about), duration_us, left_out);
 }
 
 /* "Produce 12, Fetch 1" */
@@ -65,9 +53,11 @@ void slow_requests_note_burst(struct slow_requests *slow, const struct request_s
                               int64_t duration_us, int64_t limit_ms, int64_t now_us)
 {
     char kinds[256], about[300];
-    if (burst->burst_kinds == 0 || !is_slow(duration_us, limit_ms) || !may_tell(slow, now_us))
+    uint64_t left_out;
+    if (burst->burst_kinds == 0 || !is_slow(duration_us, limit_ms) ||
+        !may_tell(slow, now_us, &left_out))
         return;
     describe_burst(burst, kinds, sizeof kinds);
     snprintf(about, sizeof about, "requests that came together: %s", kinds);
-    tell(slow, about, duration_us);
+    tell(about, duration_us, left_out);
 }

@@ -10,14 +10,13 @@
 
 #include "call.h"
 #include "request_stats.h"
+#include "trace_limit.h"
 
 #define SLOW_REQUEST_LINES_PER_S 10
 
 /* A loop's; its thread only. All zero is new. */
 struct slow_requests {
-    int64_t second;    /* Of the monotonic clock. */
-    unsigned told;     /* Lines in that second. */
-    uint64_t left_out; /* Since the last line. */
+    struct trace_limit limit;
 };
 
 /* One has ended after that long; a line says so if that is `limit_ms` or more. `limit_ms` below 0: never. */

@@ -27,14 +27,10 @@
 static void acceptor_on_poll(uv_poll_t *poll, int status, int events);
 
 /* True: show a line now; it stands for `*count`. */
-static bool rare_line_is_due(struct rare_line *line, struct loop *loop, uint64_t *count)
+static bool rare_line_is_due(struct trace_limit *limit, struct loop *loop, uint64_t *count)
 {
-    line->count++;
-    if (line->was_shown && loop_now_ms(loop) < line->next_ms) return false;
-    line->was_shown = true;
-    line->next_ms = loop_now_ms(loop) + RARE_LINE_MS;
-    *count = line->count;
-    line->count = 0;
+    if (!trace_limit_allows(limit, 1, RARE_LINE_MS, loop_now_ms(loop), count)) return false;
+    ++*count;
     return true;
 }
 

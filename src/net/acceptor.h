@@ -19,15 +19,9 @@
 
 #include "listener.h"
 #include "loop.h"
+#include "trace_limit.h"
 
 struct net;
-
-/* A line that may come often is shown at most once in a while, with how many it stands for. */
-struct rare_line {
-    int64_t next_ms;
-    uint64_t count; /* Since the last one. */
-    bool was_shown;
-};
 
 struct acceptor {
     struct net *net;
@@ -41,7 +35,7 @@ struct acceptor {
                /* too fast. */
     struct message wake;
     uint64_t next_id;
-    struct rare_line no_resources, no_room, too_fast, too_many_from_address;
+    struct trace_limit no_resources, no_room, too_fast, too_many_from_address;
 };
 
 void acceptor_init(struct acceptor *acceptor, struct net *net, struct loop *loop);

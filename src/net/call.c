@@ -111,9 +111,12 @@ const char *call_describe(const struct call *call, char text[CALL_DESCRIPTION_BY
 void call_refuse(struct call *call, const char *why)
 {
     struct connection *connection = call->connection;
-    if (connection != NULL && !connection->is_ending) {
-        char about[CALL_DESCRIPTION_BYTES];
-        trace(TRACE_WARN, "net", "%s: closed: %s", call_describe(call, about), why);
+    uint64_t left_out;
+    if (connection != NULL && !connection->is_ending &&
+        connection_may_tell(connection, why, &left_out)) {
+        char about[CALL_DESCRIPTION_BYTES], others[TRACE_LEFT_OUT_BYTES];
+        trace(TRACE_WARN, "net", "%s: closed: %s%s", call_describe(call, about), why,
+              trace_left_out(others, left_out));
     }
     if (connection != NULL) connection->is_ending = true;
     call_end(call, CALL_REFUSED);

@@ -19,6 +19,11 @@
 /* When the loop closes, a peer that takes no bytes of its replies is waited for so long. */
 #define STUCK_MS 500
 
+/* Whoever sends rubbish again and again must not fill the disk with lines about it: so many of one kind in a
+ * while, of each loop. */
+#define FAILURE_LINES    10
+#define FAILURE_WHILE_MS 60000
+
 void connection_hold(struct connection *connection)
 {
     connection->references++;
@@ -79,10 +84,21 @@ void connection_close(struct connection *connection)
     outbox_abandon(connection);
 }
 
+bool connection_may_tell(const struct connection *connection, const char *why, uint64_t *left_out)
+{
+    struct net_loop *net_loop = connection->loop;
+    return trace_limit_allows(trace_kind(&net_loop->failures, why), FAILURE_LINES, FAILURE_WHILE_MS,
+                              loop_now_ms(net_loop->base), left_out);
+}
+
 static void connection_trace(const struct connection *connection, const char *why)
 {
-    trace(TRACE_WARN, "net", "conn=%llu peer=%s:%u: closed: %s", (unsigned long long)connection->id,
-          connection->peer, connection->peer_port, why);
+    char others[TRACE_LEFT_OUT_BYTES];
+    uint64_t left_out;
+    if (!connection_may_tell(connection, why, &left_out)) return;
+    trace(TRACE_WARN, "net", "conn=%llu peer=%s:%u: closed: %s%s",
+          (unsigned long long)connection->id, connection->peer, connection->peer_port, why,
+          trace_left_out(others, left_out));
 }
 
 void connection_fail(struct connection *connection, const char *why)

@@ -71,10 +71,14 @@ void connection_release(struct connection *connection);
 /* Now; open calls are told `abandoned`. Twice is fine. */
 void connection_close(struct connection *connection);
 
-/* connection_close() with a line in the trace. */
+/* May there be a line about a connection that is closed for that reason? There are not many of one kind in a
+ * minute; *left_out: so many like it were not told before. */
+bool connection_may_tell(const struct connection *connection, const char *why, uint64_t *left_out);
+
+/* connection_close() with a line in the trace, if there may be one. */
 void connection_fail(struct connection *connection, const char *why);
 
-/* By (2), with a line in the trace. Allowed inside a burst. */
+/* By (2), with such a line. Allowed inside a burst. */
 void connection_end(struct connection *connection, const char *why);
 
 /* By (2), because the loop closes: its open calls are told `abandoned`, and neither they nor its

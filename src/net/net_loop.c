@@ -59,19 +59,33 @@ static void net_loop_tell_gone(struct net_loop *net_loop)
     sem_post(&net_loop->gone);
 }
 
+static void net_loop_go_on(struct connection *connection)
+{
+    connection_hold(connection);
+    connection_go_on(connection);
+    connection_release(connection);
+}
+
 /* Just before the loop waits for the next event. It ends: nothing is read here, and each
  * connection has only so much aside that it may make others dirty with. */
 static void net_loop_before_wait(uv_prepare_t *prepare)
 {
     struct net_loop *net_loop = prepare->data;
     struct list *node;
-    while ((node = list_pop_front(&net_loop->dirty)) != NULL) {
-        struct connection *connection = LIST_OWNER(node, struct connection, dirty);
-        connection_hold(connection);
-        connection_go_on(connection);
-        connection_release(connection);
-    }
+    net_loop->turn_bytes = 0;
+    while (net_loop->turn_bytes < LOOP_TURN_BYTES &&
+           (node = list_pop_front(&net_loop->waiting_senders)) != NULL)
+        net_loop_go_on(LIST_OWNER(node, struct connection, outbox.turn));
+    while ((node = list_pop_front(&net_loop->dirty)) != NULL)
+        net_loop_go_on(LIST_OWNER(node, struct connection, dirty));
+    if (!list_is_empty(&net_loop->waiting_senders)) loop_post(net_loop->base, &net_loop->again);
     net_loop_tell_gone(net_loop);
+}
+
+/* The loop does not wait, since somebody waits for its next turn. */
+static void net_loop_turns_again(struct message *again)
+{
+    (void)again;
 }
 
 /* ---- life ---- */
@@ -94,6 +108,8 @@ int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
     list_init(&fresh->dirty);
     list_init(&fresh->incomplete);
     list_init(&fresh->spare_calls);
+    list_init(&fresh->waiting_senders);
+    message_init(&fresh->again, net_loop_turns_again);
     timer_init(&fresh->progress, net_loop_look_at_progress);
     sem_init(&fresh->gone, 0, 0);
 

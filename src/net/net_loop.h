@@ -27,6 +27,7 @@
 #include "frame_pool.h"
 #include "list.h"
 #include "loop.h"
+#include "trace_limit.h"
 
 struct call_box;
 struct connection;
@@ -50,6 +51,10 @@ struct net_loop {
     struct list connections; /* Open ones. */
     struct list dirty;       /* By (3). */
     uv_prepare_t before_wait;
+    uint64_t turn_bytes; /* Sent since the last wait. */
+    struct list
+        waiting_senders; /* Connections by outbox.turn: their next bytes are too many for this turn. */
+    struct message again;
 
     struct list incomplete; /* Connections with a frame of their own that is not whole. */
     struct timer progress;  /* Looks at them while there are any. */
@@ -72,6 +77,7 @@ struct net_loop {
     atomic_uint connections_open; /* From accept to close, for the choice of a loop. */
     atomic_uint connections_kept; /* Until the last call lets go of them. */
     struct counter frames, bytes_in, bytes_out;
+    struct trace_kinds failures; /* Lines about why connections were closed. */
 };
 
 /* 0, ERR_NO_MEMORY or ERR_IO. */

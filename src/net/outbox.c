@@ -25,6 +25,8 @@
 #define WARM_BYTES       (1024u * 1024)
 #define WARM_CHUNK_BYTES (64u * 1024)
 
+#define SMALL_REPLY_BYTES (64 * 1024)
+
 /* Pieces of memory up to this length are cheaper to copy than to point at. */
 #define GATHER_COPY_BYTES 2048u
 #define GATHER_PIECES     64
@@ -49,6 +51,7 @@ struct gather {
 void outbox_init(struct outbox *outbox)
 {
     list_init(&outbox->calls);
+    list_init(&outbox->turn);
 }
 
 bool outbox_is_stalled(const struct connection *connection)
@@ -130,6 +133,7 @@ static void outbox_sent(struct connection *connection, uint64_t count)
 {
     struct list *calls = &connection->outbox.calls;
     counter_add(&connection->loop->bytes_out, count);
+    connection->loop->turn_bytes += count;
     connection_touch(connection);
     while (count > 0) {
         struct call_box *box = call_box_at(calls->next);
@@ -423,11 +427,27 @@ static bool outbox_is_blocked(const struct connection *connection)
     return front->call.state != CALL_READY || front->is_warming;
 }
 
+/* Others come first: the loop has sent enough in this turn, and this is not little. */
+static bool outbox_waits_for_turn(struct connection *connection)
+{
+    struct net_loop *net_loop = connection->loop;
+    const struct call_box *front = call_box_at(connection->outbox.calls.next);
+    if (net_loop->turn_bytes < LOOP_TURN_BYTES || load_i32(front->length) <= SMALL_REPLY_BYTES)
+        return false;
+    if (list_is_empty(&connection->outbox.turn))
+        list_push_back(&net_loop->waiting_senders, &connection->outbox.turn);
+    return true;
+}
+
 void outbox_flush(struct connection *connection)
 {
     struct outbox *outbox = &connection->outbox;
     size_t left = TURN_BYTES;
     bool goes_on = true;
+    if (!connection->is_closed && !outbox_is_blocked(connection) &&
+        outbox_waits_for_turn(connection))
+        return;
+    list_remove(&outbox->turn);
     while (goes_on && !connection->is_closed && !outbox_is_blocked(connection)) {
         if (left == 0) {
             /* Others first. The socket is writable, so the loop comes back at once. */
@@ -478,6 +498,7 @@ void outbox_abandon(struct connection *connection)
         else if (!box->is_warming) /* Otherwise outbox_warmed() finishes it. */
             call_box_finish(box);
     }
+    list_remove(&connection->outbox.turn);
     connection->outbox.serial = NULL;
     connection->outbox.call_count = connection->outbox.open_count = 0;
     /* Any of them may end others, which then leave this list. */

@@ -24,8 +24,13 @@
 struct call_box;
 struct connection;
 
+/* Once a loop has sent so much in a turn, what is large waits for the next turn, in the order in which it came
+ * to that; what is small leaves at once. */
+#define LOOP_TURN_BYTES (2u * 1024 * 1024)
+
 struct outbox {
     struct list calls; /* struct call, oldest first. */
+    struct list turn;  /* The loop's, while it waits for a turn in which there is room. */
     uint32_t call_count;
     uint32_t open_count;     /* Not ended yet. */
     uint64_t reply_bytes;    /* Of ended ones, without slices. */

@@ -138,6 +138,25 @@ TEST(a_large_frame_waits_behind_a_serial_call)
     fixture_down(&net);
 }
 
+/* Otherwise whoever sends rubbish fills the disk with lines about it. */
+TEST(of_many_connections_that_are_refused_for_one_reason_some_are_told)
+{
+    fixture_init(&net);
+    net.config.loop_count = 1;
+    fixture_up(&net, true);
+    for (int i = 0; i < 40; i++) {
+        int client = client_connect(&net);
+        client_text(client, "x");
+        client_expect_closed(&net, client);
+    }
+    int client = client_connect(&net);
+    client_send(client, "\xff\xff\xff\xff", 4);
+    client_expect_closed(&net, client);
+    assert_int_equal(traced("closed: the test says so"), 10);
+    assert_int_equal(traced("closed: a frame of"), 1);
+    fixture_down(&net);
+}
+
 TEST(a_refused_call_closes_after_the_earlier_replies)
 {
     up();

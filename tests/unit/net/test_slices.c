@@ -101,6 +101,42 @@ TEST(all_slices_may_leave_through_memory)
     expect_all_pieces_right(SIZE_MAX);
 }
 
+/* A hundred clients that are owed much must not keep one waiting that is owed little. */
+TEST(a_turn_of_the_loop_sends_so_much_and_then_others_come)
+{
+    enum { CLIENTS = 100, MOST = 3 * 1024 * 1024 };
+    static const struct piece large = { 0, 300000 };
+    int clients[CLIENTS];
+    fixture_init(&net);
+    net.config.loop_count = 1;
+    fixture_make_file(&net, FILE_BYTES);
+    fixture_up(&net, false);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = client_connect(&net);
+    int small = client_connect(&net);
+    asked = 'M';
+    for (int i = 0; i < CLIENTS; i++)
+        ask(clients[i], &large, 1);
+    asked = 'f';
+    unsigned turns = 0;
+    for (uint64_t sent = 0; sent < (uint64_t)CLIENTS * large.length / 4; turns++) {
+        assert_true(turns < 1000);
+        client_text(small, "e-small");
+        fixture_turn(&net);
+        uint64_t now = fixture_stats(&net).bytes_out;
+        assert_true(now - sent <= MOST);
+        sent = now;
+    }
+    for (unsigned i = 0; i < turns; i++)
+        client_expect(&net, small, "e-small");
+    for (int i = 0; i < CLIENTS; i++) {
+        expect(clients[i], &large, 1);
+        close(clients[i]);
+    }
+    close(small);
+    fixture_down(&net);
+}
+
 static bool is_cold(int fd)
 {
     uint8_t byte;
