@@ -232,7 +232,8 @@ static int check_size(struct meta_create_topic *wanted, uint64_t partitions, uin
 {
     if (partitions <= CONTROLLER_MAX_PARTITIONS && replicas <= CONTROLLER_MAX_REPLICAS) return 0;
     return refuse(wanted, ERR_INVALID_PARTITIONS,
-                  "A topic may have %d partitions and %d replicas in all, not more.",
+                  "A topic may have %d partitions and %d replicas in all, which no setting "
+                  "changes.",
                   CONTROLLER_MAX_PARTITIONS, CONTROLLER_MAX_REPLICAS);
 }
 

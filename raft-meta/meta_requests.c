@@ -207,7 +207,8 @@ static void refuse_creates(struct meta_request *request)
         struct meta_create_topic *item = &request->as.create_topics.items[i];
         create_item_fail(item, ERR_POLICY_VIOLATION);
         snprintf(item->why, sizeof item->why,
-                 "One request may create %d partitions, topics and settings, not more.",
+                 "One request may create %d topics, settings and partitions in all, which no "
+                 "setting changes: create a topic with fewer partitions, then add to them.",
                  REQUEST_SIZE_MAX);
     }
 }
@@ -261,7 +262,9 @@ static int build_adds(struct meta_requests *requests, const struct controller *c
         for (unsigned i = 0; i < count; i++) {
             add_item_fail(&items[i], ERR_POLICY_VIOLATION);
             snprintf(items[i].why, sizeof items[i].why,
-                     "One request may add %d partitions, not more.", REQUEST_SIZE_MAX);
+                     "One request may add %d partitions, which no setting changes: add them with "
+                     "more than one.",
+                     REQUEST_SIZE_MAX);
         }
         return 0;
     }

@@ -291,8 +291,9 @@
         "Threads that may wait for a disk. By default one per core, from 2 to 8.") \
     SERVED("num.network.threads", INT, NULL, "1..1024", network_threads, \
         "Loops that serve connections. By default one for two cores, at least 1.") \
-    SERVED("num.partitions", INT, "1", "1..", num_partitions, \
-        "Partitions of a topic whose creator does not say how many.") \
+    SERVED("num.partitions", INT, "1", "1..100000", num_partitions, \
+        "Partitions of a topic whose creator does not say how many. No topic may have more than " \
+        "100000.") \
     SERVED("num.recovery.threads.per.data.dir", INT, NULL, "1..", recovery_threads, \
         "How many logs of a data folder are opened, and recovered, at a time; all folders together " \
         "have the threads of `num.io.threads`. By default as many as those.") \

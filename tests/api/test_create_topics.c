@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What CreateTopics promises to clients. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api_calls.h"
@@ -421,6 +422,19 @@ TEST(partitions_of_topics_that_are_wrong_count_for_the_limit_of_a_request)
             assert_in_version(version, create_topic(client, version, &request).error_code, 44);
         }
     }
+    client_close(client);
+}
+
+TEST(who_wants_too_many_partitions_is_told_how_many_and_that_no_setting_changes_it)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct create_topics_request request = create_request(client, topic_name_new());
+    request.topics.items[0].num_partitions = 10000; /* And the topic itself. */
+    struct str told = create_topic(client, CREATE_TOPICS_NEWEST, &request).error_message;
+    char text[256];
+    snprintf(text, sizeof text, "%.*s", (int)told.length, told.data);
+    assert_non_null(strstr(text, "10000 topics, settings and partitions"));
+    assert_non_null(strstr(text, "no setting changes"));
     client_close(client);
 }
 

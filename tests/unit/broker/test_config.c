@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "config.h"
+#include "controller.h"
 #include "error.h"
 #include "setting.h"
 #include "trace.h"
@@ -254,6 +255,15 @@ TEST(a_variable_that_stands_for_no_setting_is_refused)
     assert_int_equal(load_from(LIST("--dev"), variables), ERR_USAGE);
     assert_says(why, "SLUICE_NUM_PARTITION: there is no setting \"num.partition\"");
     assert_says(why, "did you mean num.partitions?");
+}
+
+TEST(topics_have_no_more_partitions_by_default_than_they_may_have)
+{
+    assert_int_equal(CONTROLLER_MAX_PARTITIONS, 100000);
+    assert_loads("--dev", SET("num.partitions", "100000"));
+    assert_refuses("--dev", SET("num.partitions", "100001"));
+    assert_says(why, "num.partitions");
+    assert_says(why, "100000");
 }
 
 /* ---- the file ---- */
