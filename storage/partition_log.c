@@ -33,6 +33,7 @@ void log_view(struct partition_log *log, size_t index, bool may_block, struct se
         .size = segment->size,
         .end_offset = is_last ? log->end_offset : log->segments[index + 1]->base_offset,
         .top = segment->top,
+        .damage = segment->damage,
         .may_block = may_block,
     };
 }

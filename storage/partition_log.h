@@ -130,10 +130,10 @@ struct log_read {
 
 /* Finds whole batches from the one that holds `from_offset` (its base may be lower; a hole left by
  * compaction leads to the next one). May end before `max_bytes` where looking further would cost too
- * much. 0, ERR_OFFSET_OUT_OF_RANGE (below the start, above the end), ERR_NEEDS_IO, ERR_NO_MEMORY,
- * ERR_CORRUPT_MESSAGE (what is there is damaged, of which the first reader's thread says a line; the rest
- * of the log goes on), ERR_KAFKA_STORAGE_ERROR (also if the log failed: what cannot be made durable is not
- * shown). */
+ * much, and does in front of damage at the end of a segment. 0, ERR_OFFSET_OUT_OF_RANGE (below the start, above
+ * the end), ERR_NEEDS_IO, ERR_NO_MEMORY, ERR_CORRUPT_MESSAGE (what is there is damaged, of which the first
+ * reader's thread says a line, one for each segment; the rest of the log goes on), ERR_KAFKA_STORAGE_ERROR (also
+ * if the log failed: what cannot be made durable is not shown). */
 int partition_log_read(struct partition_log *log, struct log_read *read);
 
 /* First offset of the oldest transaction that is open, or ended with a marker that is not below the high
@@ -161,7 +161,8 @@ struct log_position {
     int32_t leader_epoch;
 };
 
-/* The first record at or after `timestamp`, below `below_offset`. */
+/* The first record at or after `timestamp`, below `below_offset`. What a damaged end of a segment held is passed
+ * over. ERR_NEEDS_IO, ERR_NO_MEMORY, ERR_CORRUPT_MESSAGE (damage is in the way), ERR_KAFKA_STORAGE_ERROR. */
 int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, int64_t below_offset,
                                  bool may_block, struct log_position *position);
 

@@ -13,6 +13,7 @@
 #include "error.h"
 #include "partition_log_inside.h"
 #include "segment_aborted.h"
+#include "segment_end.h"
 #include "trace.h"
 
 #define RUN_MAX 256 /* Well below the system's limit for one write. */
@@ -396,7 +397,7 @@ int log_check_tail(struct partition_log *log)
 {
     struct segment *active = log_active(log);
     int64_t end_offset = log->data_end;
-    int err = active->size == 0 ? 0 : segment_find_end(active, active->size, &end_offset);
+    int err = active->size == 0 ? 0 : segment_end_offset(active, active->size, &end_offset);
 
     if (err == 0 && end_offset != log->data_end) err = ERR_CORRUPT_MESSAGE;
     if (err == 0) log->tail_is_unchecked = false;

@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "partition_log_inside.h"
+#include "segment_end.h"
 
 /* The recovery point must be down, on disk, before offsets below it are written a second time: what
  * lies below it is trusted. */
@@ -71,6 +72,7 @@ static void publish_cut(struct partition_log *log, size_t index, int64_t offset,
     struct segment *active = log->segments[index];
     log->size_bytes -= active->size - position;
     active->size = position;
+    active->damage.position = SEGMENT_UNCHECKED;
     active->is_closed = false;
     segment_forget_hints(active);
     log->end_offset = offset;
@@ -114,7 +116,7 @@ static int prepare_cut(struct partition_log *log, struct cut *cut)
     log_view(log, cut->index, true, &view);
     pthread_mutex_unlock(&log->lock);
     int err = segment_find_position(&view, cut->offset, &cut->position);
-    if (err == 0) err = segment_find_end(view.segment, cut->position, &cut->data_end);
+    if (err == 0) err = segment_end_offset(view.segment, cut->position, &cut->data_end);
     if (err == 0) err = find_cut_top(&view, cut);
     if (err == 0) err = segment_hold(view.segment, &cut->held);
     if (err == 0) err = log_prepare_reload(log, cut->offset, &cut->reload);

@@ -40,7 +40,6 @@ struct partition_log {
     int64_t producer_expiration_ms;
     int64_t data_end;       /* Behind the last batch; lower than the end after a cut into a gap. */
     bool tail_is_unchecked; /* A clean start has not read it. */
-    bool damage_was_told;   /* A reader has met some. */
     bool producers_are_stale; /* They know of batches that were not written: read them again. */
     struct ended_transactions replayed; /* Takes the place of `ended` when a replay is done. */
     int64_t

@@ -3,9 +3,11 @@
  * on that without it. If a truncation came in between, what it found is not used: it is done again. */
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "error.h"
 #include "partition_log_inside.h"
+#include "segment_end.h"
 #include "trace.h"
 
 static void release_segment(void *owner)
@@ -23,6 +25,52 @@ static int explain(struct partition_log *log, unsigned cuts, int err)
     bool was_cut = log->cuts != cuts;
     pthread_mutex_unlock(&log->lock);
     return was_cut ? ERR_BUSY : err;
+}
+
+/* Damage costs those who ask for what is damaged, and nobody else. A line tells of it, once for each file;
+ * `position` -1: somewhere. */
+static void tell_damage(struct partition_log *log, struct segment *segment, int64_t position)
+{
+    char where[48] = "";
+
+    pthread_mutex_lock(&log->lock);
+    bool was_told = segment->damage_was_told;
+    segment->damage_was_told = true;
+    pthread_mutex_unlock(&log->lock);
+    if (was_told) return;
+    if (position >= 0) snprintf(where, sizeof where, " from position %" PRId64 " on", position);
+    trace(TRACE_ERROR, "storage",
+          "%s/%020" PRId64
+          ".log is damaged%s, and what lies there cannot be read; sluice log verify tells more",
+          log->folder, segment->base_offset, where);
+}
+
+/* Remembers what a search found out of the view's end, and tells if it is bad. */
+static void publish_damage(struct partition_log *log, const struct segment_view *view,
+                           const struct segment_damage *damage, unsigned cuts)
+{
+    if (view->damage.position != SEGMENT_UNCHECKED || damage->position == SEGMENT_UNCHECKED) return;
+    pthread_mutex_lock(&log->lock);
+    bool is_true = log->cuts == cuts;
+    if (is_true) view->segment->damage = *damage;
+    pthread_mutex_unlock(&log->lock);
+    if (is_true && segment_damage_is_known(damage))
+        tell_damage(log, view->segment, damage->position);
+}
+
+/* What a reader gets where the segment does not hold what it must. */
+static int answer_damage(struct partition_log *log, struct segment *segment, int err,
+                         int64_t position)
+{
+    if (err != ERR_CORRUPT_MESSAGE && err != ERR_NOT_FOUND) return err;
+    tell_damage(log, segment, position);
+    return ERR_CORRUPT_MESSAGE;
+}
+
+/* The disk does not give what it has: nobody can use the log. */
+static bool is_of_disk(int err)
+{
+    return err == ERR_IO || err == ERR_NOT_A_FILE;
 }
 
 enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };
@@ -52,14 +100,15 @@ static int read_segment(struct partition_log *log, struct log_read *read,
                         const struct segment_view *view, bool is_active, unsigned cuts,
                         enum step *step)
 {
-    struct segment_range range;
+    struct segment_range range = { .position = -1, .damage = view->damage };
     int fd;
     int err = segment_find(view, read->from_offset, read->below_offset, read->max_bytes,
                            read->at_least_one, &range);
 
+    publish_damage(log, view, &range.damage, cuts);
     if (err == 0) err = look_for_more(read, view, &range, is_active, step);
     if (err == 0) err = segment_pin(view->segment, read->may_block, &fd);
-    if (err != 0) return explain(log, cuts, err);
+    if (err != 0) return answer_damage(log, view->segment, explain(log, cuts, err), range.position);
     pthread_mutex_lock(&log->lock);
     bool was_cut = log->cuts != cuts;
     if (!was_cut && range.length > 0)
@@ -122,21 +171,6 @@ static void forget_found(struct log_read *read)
     read->next_offset = read->from_offset;
 }
 
-/* Damage costs those who ask for what is damaged, and nobody else; a line tells of it, once. */
-static int tell_damage(struct partition_log *log, int64_t offset)
-{
-    pthread_mutex_lock(&log->lock);
-    bool was_told = log->damage_was_told;
-    log->damage_was_told = true;
-    pthread_mutex_unlock(&log->lock);
-    if (!was_told)
-        trace(TRACE_ERROR, "storage",
-              "%s: what lies at offset %" PRId64 " is damaged, and cannot be read; sluice log "
-              "verify tells more",
-              log->folder, offset);
-    return ERR_CORRUPT_MESSAGE;
-}
-
 int partition_log_read(struct partition_log *log, struct log_read *read)
 {
     enum step step = STEP_NEXT_SEGMENT;
@@ -156,9 +190,7 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
             err = 0;
         }
     }
-    if (err == ERR_IO || err == ERR_NOT_A_FILE) err = log_fail(log, err, "reading");
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_NOT_FOUND)
-        err = tell_damage(log, read->from_offset);
+    if (is_of_disk(err)) err = log_fail(log, err, "reading");
     if (err != 0) forget_found(read);
     return err;
 }
@@ -167,6 +199,8 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
 #define SEGMENTS_AT_ONCE 256
 
 struct search {
+    /* What is asked of each segment; *done: no more need be. */
+    int (*look)(struct search *search, const struct segment_view *view, bool *done);
     int64_t timestamp;
     int64_t newer_than;  /* Only segments whose newest record is newer are of interest. */
     bool is_of_all;      /* Also of what lies below the log's start and is not gone yet. */
@@ -214,6 +248,25 @@ static int look_for_top(struct search *search, const struct segment_view *view, 
     return err;
 }
 
+/* Looks at the view, but not at the end of the segment if that is damaged: who reads there is told, and what
+ * is looked for may lie behind. */
+static int look_in_front_of_damage(struct partition_log *log, struct search *search,
+                                   struct segment_view *view, unsigned cuts, bool *done)
+{
+    struct segment_damage damage = view->damage;
+
+    if (segment_damage_is_known(&damage)) view->size = damage.position;
+    int err = search->look(search, view, done);
+    if (err != ERR_CORRUPT_MESSAGE || damage.position != SEGMENT_UNCHECKED) return err;
+    int end_err = segment_end_find(view, &damage);
+    if (end_err != 0) return end_err;
+    publish_damage(log, view, &damage, cuts);
+    view->damage = damage;
+    if (!segment_damage_is_known(&damage)) return err;
+    view->size = damage.position;
+    return search->look(search, view, done);
+}
+
 /* The view of the first segment with a base above *behind that may be of interest, or of none; *behind is
  * then the base of the last one that was passed. False: there are no more. Under the lock. */
 static bool next_of_interest(struct partition_log *log, const struct search *search, bool may_block,
@@ -237,11 +290,9 @@ static bool next_of_interest(struct partition_log *log, const struct search *sea
     return index < log->segment_count;
 }
 
-/* Shows `look` every segment from search->from_offset on, with a base below search->below_offset, that is of
- * interest, in order, until it returns other than 0 or *done. ERR_BUSY if the log was cut meanwhile. */
-static int search_segments(struct partition_log *log, struct search *search, bool may_block,
-                           int (*look)(struct search *search, const struct segment_view *view,
-                                       bool *done))
+/* Looks at every segment from search->from_offset on, with a base below search->below_offset, that is of
+ * interest, in order, until an error or *done. ERR_BUSY if the log was cut meanwhile. */
+static int search_segments(struct partition_log *log, struct search *search, bool may_block)
 {
     int64_t behind = -1;
     unsigned cuts = 0;
@@ -265,8 +316,9 @@ static int search_segments(struct partition_log *log, struct search *search, boo
         if (!has_more) break;
         if (view.segment == NULL) continue;
         if (err == 0) err = load_top(log, &view);
-        if (err == 0 && view.top.timestamp > search->newer_than) err = look(search, &view, &done);
-        if (err != 0) err = explain(log, cuts, err);
+        if (err == 0 && view.top.timestamp > search->newer_than)
+            err = look_in_front_of_damage(log, search, &view, cuts, &done);
+        if (err != 0) err = answer_damage(log, view.segment, explain(log, cuts, err), -1);
         segment_release(view.segment);
     }
     return err;
@@ -274,10 +326,7 @@ static int search_segments(struct partition_log *log, struct search *search, boo
 
 static int answer_search(struct partition_log *log, int err)
 {
-    if (err == ERR_CORRUPT_MESSAGE || err == ERR_IO || err == ERR_NOT_FOUND ||
-        err == ERR_NOT_A_FILE)
-        return log_fail(log, err, "searching");
-    return err;
+    return is_of_disk(err) ? log_fail(log, err, "searching") : err;
 }
 
 int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, int64_t below_offset,
@@ -287,11 +336,12 @@ int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, i
     int err;
 
     do {
-        search = (struct search){ .timestamp = timestamp,
+        search = (struct search){ .look = look_for_timestamp,
+                                  .timestamp = timestamp,
                                   .newer_than = timestamp > INT64_MIN ? timestamp - 1 : INT64_MIN,
                                   .below_offset = below_offset,
                                   .position = { -1, -1, -1 } };
-        err = search_segments(log, &search, may_block, look_for_timestamp);
+        err = search_segments(log, &search, may_block);
     } while (err == ERR_BUSY);
     if (err == 0) *position = search.position;
     return answer_search(log, err);
@@ -301,9 +351,11 @@ int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, i
 static int find_top_record(struct partition_log *log, struct search *search, bool may_block)
 {
     struct segment_view view;
-    struct segment_record record = { -1, -1, -1 };
+    bool done = false;
 
     if (search->top.timestamp < 0) return 0;
+    search->look = look_for_timestamp;
+    search->timestamp = search->top.timestamp;
     pthread_mutex_lock(&log->lock);
     unsigned cuts = log->cuts;
     size_t index = log_segment_at(log, search->top_base);
@@ -312,14 +364,11 @@ static int find_top_record(struct partition_log *log, struct search *search, boo
     pthread_mutex_unlock(&log->lock);
     if (err != 0) return err;
     err = load_top(log, &view);
-    if (err == 0)
-        err = segment_find_timestamp(&view, search->top.timestamp, search->from_offset,
-                                     search->below_offset, &record);
-    if (err != 0) err = explain(log, cuts, err);
+    if (err == 0) err = look_in_front_of_damage(log, search, &view, cuts, &done);
+    /* The time index knows of it, and it is lost. */
+    if (err == 0 && !done && segment_damage_is_known(&view.damage)) err = ERR_CORRUPT_MESSAGE;
+    if (err != 0) err = answer_damage(log, view.segment, explain(log, cuts, err), -1);
     segment_release(view.segment);
-    if (err == 0)
-        search->position = (struct log_position){ record.offset, record.timestamp,
-                                                  record.leader_epoch };
     return err;
 }
 
@@ -330,12 +379,13 @@ int partition_log_find_max_timestamp(struct partition_log *log, int64_t below_of
     int err;
 
     do {
-        search = (struct search){ .is_of_all = true,
+        search = (struct search){ .look = look_for_top,
+                                  .is_of_all = true,
                                   .newer_than = -1,
                                   .below_offset = below_offset,
                                   .position = { -1, -1, -1 },
                                   .top = { -1, -1 } };
-        err = search_segments(log, &search, may_block, look_for_top);
+        err = search_segments(log, &search, may_block);
         if (err == 0) err = find_top_record(log, &search, may_block);
     } while (err == ERR_BUSY);
     if (err == 0) *position = search.position;

@@ -26,6 +26,7 @@ struct segment *segment_new(struct segment_folder *folder, int64_t base_offset, 
     segment->base_offset = base_offset;
     atomic_init(&segment->references, 1);
     segment->top = segment->newest = (struct segment_top){ -1, base_offset };
+    segment->damage.position = SEGMENT_WHOLE;
     segment->first_timestamp = SEGMENT_TIME_UNKNOWN;
     segment->created_ms = now_ms;
     offset_index_init(&segment->offsets, folder, base_offset);
@@ -113,7 +114,10 @@ int segment_open(struct segment **segment, struct segment_folder *folder, int64_
         segment_release(opened);
         return err;
     }
-    if (opened->size > 0) opened->top.timestamp = SEGMENT_TIME_UNKNOWN;
+    if (opened->size > 0) {
+        opened->top.timestamp = SEGMENT_TIME_UNKNOWN;
+        opened->damage.position = SEGMENT_UNCHECKED;
+    }
     opened->newest = opened->top;
     opened->reserved_to = opened->size;
     *segment = opened;

@@ -2,7 +2,7 @@
 /* One run of a partition's log: a .log file of batches with its two indexes.
  *
  *  (1) The log's writer alone appends, to the last segment. The fields marked "writer" are its own.
- *  (2) `size` and `top` change under the log's lock, together with the log's end; readers take a
+ *  (2) `size`, `top` and `damage` change under the log's lock, together with the log's end; readers take a
  *      copy of them there and never look beyond it.
  *  (3) Whoever uses a segment outside the log's lock holds a reference, and for as long as it uses the
  *      .log has that pinned: so it stays readable, also when it was unlinked long ago. Who has it not
@@ -40,16 +40,31 @@ struct segment_top {
     int64_t offset;    /* Last offset of the batch that holds it. */
 };
 
+/* The first byte of a segment that is not part of a whole batch. */
+struct segment_damage {
+    int64_t position; /* Or one of these. */
+    int64_t offset;   /* Behind the last batch in front of it. */
+};
+#define SEGMENT_UNCHECKED (-1)      /* Nobody has looked yet. */
+#define SEGMENT_WHOLE     INT64_MAX /* There is none. */
+
+static inline bool segment_damage_is_known(const struct segment_damage *damage)
+{
+    return damage->position != SEGMENT_UNCHECKED && damage->position != SEGMENT_WHOLE;
+}
+
 struct segment {
     struct segment_folder *folder;
     int64_t base_offset;
     struct open_file *file; /* The .log, while it is open. Under the folder's lock. */
     atomic_int references;
-    bool is_closed;           /* By (2), as the next two. */
     bool indexes_are_flushed; /* Under the log's flush lock. */
+    bool is_closed;           /* By (2), as all up to `damage`. */
+    bool damage_was_told;     /* A line of the trace has. */
 
     int64_t size;
     struct segment_top top;
+    struct segment_damage damage; /* At its end: segment_end.h. */
 
     struct segment_top newest; /* Writer: `top`, with what is not published yet. */
     int64_t first_timestamp;   /* Writer: the first batch's; SEGMENT_TIME_UNKNOWN. */

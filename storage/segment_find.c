@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "batch_scan.h"
 #include "error.h"
+#include "segment_end.h"
 #include "segment_find.h"
 #include "trace.h"
 
@@ -103,6 +104,8 @@ struct growth {
     int64_t start;
     int64_t max_bytes;
     int64_t below_offset;
+    int64_t end_offset;  /* Of the segment. */
+    int64_t damage_from; /* Of its bytes, as far as is known. */
     int64_t end;
     int64_t next_offset;
 };
@@ -115,13 +118,18 @@ static int grow(struct growth *growth, struct batch_scan *scan, bool at_any_size
     int err = batch_scan_next(scan, &batch, &position);
 
     if (err != 0) return err;
+    int64_t last_offset = record_batch_last_offset(&batch);
     /* Damage below the recovery point, where nobody has looked: a reader would go round in a circle. */
-    if (record_batch_last_offset(&batch) < growth->next_offset) return ERR_CORRUPT_MESSAGE;
-    if (record_batch_last_offset(&batch) >= growth->below_offset ||
+    if (last_offset < growth->next_offset || last_offset >= growth->end_offset ||
+        position >= growth->damage_from) {
+        scan->position = position;
+        return ERR_CORRUPT_MESSAGE;
+    }
+    if (last_offset >= growth->below_offset ||
         (scan->position - growth->start > growth->max_bytes && !at_any_size))
         return ERR_NOT_FOUND;
     growth->end = scan->position;
-    growth->next_offset = record_batch_last_offset(&batch) + 1;
+    growth->next_offset = last_offset + 1;
     return 0;
 }
 
@@ -154,6 +162,22 @@ static int skip(const struct segment_view *view, struct growth *growth, struct b
     return err;
 }
 
+/* All that is left, but for what is damaged. No batch needs to be looked at, once the end was. */
+static int take_rest(const struct segment_view *view, struct segment_range *range)
+{
+    struct segment_damage *damage = &range->damage;
+    int err = 0;
+
+    if (damage->position == SEGMENT_UNCHECKED) err = segment_end_find(view, damage);
+    if (err != 0) return err;
+    bool is_whole = damage->position >= view->size;
+    int64_t end = is_whole ? view->size : damage->position;
+    if (end <= range->position) return ERR_CORRUPT_MESSAGE;
+    range->length = end - range->position;
+    range->next_offset = is_whole ? view->end_offset : damage->offset;
+    return 0;
+}
+
 static int find_range(const struct segment_view *view, int fd, int64_t from_offset,
                       int64_t below_offset, size_t max_bytes, bool at_least_one,
                       struct segment_range *range)
@@ -162,21 +186,23 @@ static int find_range(const struct segment_view *view, int fd, int64_t from_offs
 
     batch_scan_init(&scan, view->segment->folder->fs, fd, 0, view->size, view->may_block);
     int err = seek(view, &scan, from_offset);
-    if (err != 0 && err != ERR_NOT_FOUND) return err;
-    *range = (struct segment_range){ scan.position, 0, from_offset, err == ERR_NOT_FOUND };
-    if (err == ERR_NOT_FOUND) return 0;
-
-    /* All of the rest: no batch needs to be looked at. */
-    if (below_offset >= view->end_offset && (uint64_t)(view->size - scan.position) <= max_bytes) {
-        range->length = view->size - scan.position;
-        range->next_offset = view->end_offset;
-        return 0;
-    }
+    *range = (struct segment_range){
+        .position = scan.position,
+        .next_offset = from_offset,
+        .is_at_end = err == ERR_NOT_FOUND,
+        .damage = view->damage,
+    };
+    if (err != 0) return err == ERR_NOT_FOUND ? 0 : err;
+    if (below_offset >= view->end_offset && (uint64_t)(view->size - scan.position) <= max_bytes)
+        return take_rest(view, range);
 
     struct growth growth = {
         .start = scan.position,
         .max_bytes = max_bytes > INT32_MAX ? INT32_MAX : (int64_t)max_bytes,
         .below_offset = below_offset,
+        .end_offset = view->end_offset,
+        .damage_from = view->damage.position == SEGMENT_UNCHECKED ? SEGMENT_WHOLE
+                                                                  : view->damage.position,
         .end = scan.position,
         .next_offset = from_offset,
     };
@@ -239,40 +265,6 @@ int segment_find_position(const struct segment_view *view, int64_t offset, int64
         return err;
     *position = scan.position;
     return 0;
-}
-
-static int find_end(const struct segment_view *view, int fd, int64_t *end_offset)
-{
-    struct offset_index_entry entry = { -1, 0 };
-    struct record_batch batch;
-    struct batch_scan scan;
-    int64_t position;
-
-    int err = view->size > 0 ? index_find(view, INT64_MAX, INT64_MAX, &entry) : 0;
-    if (err == ERR_CORRUPT_MESSAGE) entry.position = 0; /* All of it, then. */
-    if (err != 0 && err != ERR_CORRUPT_MESSAGE) return err;
-    *end_offset = view->segment->base_offset;
-    batch_scan_init(&scan, view->segment->folder->fs, fd, entry.position, view->size, true);
-    if (entry.position > 0 && check_entry(&scan, &entry) != 0) scan.position = 0;
-    while ((err = batch_scan_next(&scan, &batch, &position)) == 0) {
-        if (batch.base_offset < *end_offset) return ERR_CORRUPT_MESSAGE;
-        *end_offset = record_batch_last_offset(&batch) + 1;
-    }
-    return err == ERR_NOT_FOUND ? 0 : err;
-}
-
-int segment_find_end(struct segment *segment, int64_t position, int64_t *end_offset)
-{
-    struct segment_view view = { .segment = segment, .size = position, .may_block = true };
-    int64_t found;
-    int fd;
-    int err = segment_pin(segment, true, &fd);
-
-    if (err != 0) return err;
-    err = find_end(&view, fd, &found);
-    segment_unpin(segment);
-    if (err == 0) *end_offset = found;
-    return err;
 }
 
 /* Which records of a batch are looked at. */

@@ -15,6 +15,7 @@ struct segment_view {
     int64_t size;
     int64_t end_offset; /* Behind the last batch, or where the next segment begins. */
     struct segment_top top;
+    struct segment_damage damage;
     bool may_block;
 };
 
@@ -23,11 +24,13 @@ struct segment_range {
     int64_t length;      /* 0: no batch is in range. */
     int64_t next_offset; /* Behind the last batch. */
     bool is_at_end; /* Length 0 because no batch of this segment ends at or above the offset. */
+    struct segment_damage damage; /* As in the view, or as it was found now. */
 };
 
 /* The whole batches from the one that ends at or above `from_offset` on, as far as they end below
  * `below_offset` and are no more than `max_bytes` (the first may be larger if `at_least_one`). May end
- * earlier where looking further would cost too much. */
+ * earlier where looking further would cost too much, and does where damage begins. With ERR_CORRUPT_MESSAGE the
+ * range's position tells where that is, and its `damage` counts, too. */
 int segment_find(const struct segment_view *view, int64_t from_offset, int64_t below_offset,
                  size_t max_bytes, bool at_least_one, struct segment_range *range);
 
@@ -39,10 +42,6 @@ int segment_range_is_empty(const struct segment_view *view, const struct segment
 
 /* The position of the first batch that ends at or above `offset`; view->size if there is none. */
 int segment_find_position(const struct segment_view *view, int64_t offset, int64_t *position);
-
-/* The offset behind the last batch in front of `position`, where a batch ends; the segment's base offset
- * if there is none. Blocks. */
-int segment_find_end(struct segment *segment, int64_t position, int64_t *end_offset);
 
 struct segment_record {
     int64_t offset; /* -1: none such. */

@@ -91,11 +91,13 @@ static bool choose_file(struct world *world, const struct partition *partition,
 
 /* ---- damaging it */
 
-static void change_bytes(struct world *world, char *data, size_t *length, size_t room)
+/* Returns whether all that is left of the file is in front of the damage. */
+static bool change_bytes(struct world *world, char *data, size_t *length, size_t room)
 {
     size_t at = (size_t)chance(world, *length);
+    unsigned how = (unsigned)chance(world, 6);
 
-    switch (chance(world, 6)) {
+    switch (how) {
     case 0: data[at] = (char)(data[at] ^ (1 << chance(world, 8))); break;
     case 1: *length = at; break;
     case 2: memset(data + at, 0, *length - at); break;
@@ -109,9 +111,11 @@ static void change_bytes(struct world *world, char *data, size_t *length, size_t
         break;
     default: *length = 0; break;
     }
+    return how == 1 || how == 2 || how == 4 || how == 5;
 }
 
-static void damage(struct world *world, const char *path, enum damaged_kind kind)
+/* Returns whether what is left of the file lies in front of the damage. */
+static bool damage(struct world *world, const char *path, enum damaged_kind kind)
 {
     char *text = NULL;
     size_t length = 0;
@@ -120,7 +124,7 @@ static void damage(struct world *world, const char *path, enum damaged_kind kind
     if (percent(world, 10)) {
         say(world, "%s is removed", path);
         promise(world, world->fs->remove(world->fs, path) == 0, "a file can be removed");
-        return;
+        return true;
     }
     if (kind < DAMAGED_METADATA && kind != DAMAGED_LOG && percent(world, 10)) {
         say(world, "%s is a folder", path);
@@ -128,7 +132,7 @@ static void damage(struct world *world, const char *path, enum damaged_kind kind
                 world->fs->remove(world->fs, path) == 0 &&
                     world->fs->make_folder(world->fs, path) == 0,
                 "a folder can take the place of a file");
-        return;
+        return true;
     }
     int err = fs_read_file(world->fs, path, 1 << 20, &text, &length);
     promise(world, err == 0, "a file can be read: %s", error_name(err));
@@ -137,11 +141,12 @@ static void damage(struct world *world, const char *path, enum damaged_kind kind
     memcpy(data, text, length);
     mem_free(text);
     size_t before = length;
-    if (length > 0) change_bytes(world, data, &length, length + more);
+    bool is_at_end = length == 0 || change_bytes(world, data, &length, length + more);
     say(world, "%s is damaged: %zu bytes, were %zu", path, length, before);
     err = fs_write_file(world->fs, path, data, length, true);
     free(data);
     promise(world, err == 0, "a file can be written: %s", error_name(err));
+    return is_at_end;
 }
 
 /* ---- looking at what is left */
@@ -189,8 +194,24 @@ static void check_right(struct world *world, struct partition *partition, int64_
     }
 }
 
-/* What damaged data answers must only end, and be no more than it is. */
-static void use_it_all(struct world *world, struct partition *partition)
+/* Headers of whole batches, and nothing else? */
+static bool are_batches(const struct buffer *data)
+{
+    size_t done = 0;
+
+    while (done < data->length) {
+        struct record_batch batch;
+        if (record_batch_read_header(&batch, data->data + done, data->length - done) != 0 ||
+            batch.size > data->length - done)
+            return false;
+        done += batch.size;
+    }
+    return true;
+}
+
+/* What damaged data answers must only end, and be no more than it is. What lies behind the last whole batch of
+ * a segment is no answer. */
+static void use_it_all(struct world *world, struct partition *partition, bool is_at_end)
 {
     struct log_position position;
     int64_t at = partition_log_start_offset(partition->log);
@@ -198,10 +219,13 @@ static void use_it_all(struct world *world, struct partition *partition)
     int64_t next = at;
 
     for (int turns = 0; at < end && turns < 10000; turns++) {
-        world->scratch[7].length = 0;
-        if (read_range(world, partition, at, 5000, &world->scratch[7], &next) != 0 || next <= at)
-            break;
-        at = next;
+        struct buffer *data = &world->scratch[7];
+        data->length = 0;
+        int err = read_range(world, partition, at, percent(world, 50) ? 5000 : 60000, data, &next);
+        promise(world, err != 0 || !is_at_end || are_batches(data),
+                "%s-%d: what is read at %" PRId64 " is no batch, and goes to a client",
+                partition->topic, partition->number, at);
+        at = err == 0 && next > at ? next : at + 1;
     }
     partition_log_find_timestamp(partition->log, clock_wall_ms(&world->clock.clock), end, true,
                                  &position);
@@ -215,7 +239,7 @@ static bool is_built_again(enum damaged_kind kind)
 }
 
 static void check_damaged(struct world *world, struct partition *partition, enum damaged_kind kind,
-                          int64_t trusted, int opened)
+                          bool is_at_end, int64_t trusted, int opened)
 {
     /* Another topic's folder is put aside by the caller, who then says so. */
     promise(world, opened == 0 || lines > 0 || opened == ERR_INCONSISTENT_TOPIC_ID,
@@ -242,7 +266,7 @@ static void check_damaged(struct world *world, struct partition *partition, enum
     } else if (kind == DAMAGED_LOG) {
         check_right(world, partition, trusted > start ? trusted : start);
     }
-    use_it_all(world, partition);
+    use_it_all(world, partition, is_at_end || kind != DAMAGED_LOG);
 }
 
 /* ---- a seed */
@@ -287,7 +311,7 @@ static void run_damage(struct world *world)
     struct partition *partition =
         &world->partitions[chance(world, (uint64_t)world->partition_count)];
     if (!choose_file(world, partition, kind, path)) return;
-    damage(world, path, kind);
+    bool is_at_end = damage(world, path, kind);
 
     lines = 0;
     int err = data_dir_open(&world->dir, world->fs, WORLD_FOLDER, why, sizeof why);
@@ -298,7 +322,7 @@ static void run_damage(struct world *world)
     promise(world, data_dir_begin(world->dir) == 0, "a data folder begins");
     err = world_open_log(world, partition, &recovery);
     int64_t trusted = partition->recovery_point;
-    check_damaged(world, partition, kind, trusted, err);
+    check_damaged(world, partition, kind, is_at_end, trusted, err);
     world_close(world);
 }
 

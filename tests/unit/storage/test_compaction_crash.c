@@ -285,6 +285,26 @@ TEST(a_disk_without_room_for_a_pass_keeps_the_log_in_use)
     fs_sim_close(disk);
 }
 
+/* Segments that lie over each other cannot: a pass looks at each for itself. */
+static bool can_be_read(void)
+{
+    int64_t end = partition_log_end_offset(fixture.log);
+    int err = 0;
+
+    for (int64_t offset = 0; offset < end && err == 0;) {
+        struct log_read read = { .from_offset = offset,
+                                 .below_offset = INT64_MAX,
+                                 .max_bytes = 300,
+                                 .at_least_one = true,
+                                 .may_block = true };
+        err = partition_log_read(fixture.log, &read);
+        if (err == 0) file_slice_release(&read.slice);
+        if (err == 0 && read.next_offset <= offset) err = ERR_NOT_FOUND;
+        offset = read.next_offset;
+    }
+    return err == 0;
+}
+
 /* Of all power cuts in a pass, how many lose something if these syncs only say that they were done? */
 static unsigned count_losses(unsigned calls, const char *suffix)
 {
@@ -305,8 +325,8 @@ static unsigned count_losses(unsigned calls, const char *suffix)
             losses++;
         } else {
             options = compaction_plain(&fixture);
-            /* A pass checks every batch: what it accepts can be read. */
-            if (compaction_pass(&fixture, &options, NULL) != 0 ||
+            /* A pass checks every batch. */
+            if (compaction_pass(&fixture, &options, NULL) != 0 || !can_be_read() ||
                 !is_part(after, compaction_text(&fixture)))
                 losses++;
             fixture_close(&fixture);

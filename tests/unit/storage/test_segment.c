@@ -56,6 +56,7 @@ static struct segment_view view(bool may_block)
                                   .size = segment->size,
                                   .end_offset = end_offset,
                                   .top = segment->top,
+                                  .damage = segment->damage,
                                   .may_block = may_block };
 }
 
