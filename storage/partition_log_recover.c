@@ -298,9 +298,10 @@ static int cut(struct recovering *recovering, size_t index, const struct segment
     recovering->recovery->cut_bytes += cut_bytes;
     recovering->recovery->cut_at_offset = recovering->next_offset;
     trace(TRACE_WARN, "storage",
-          "%s: cut at offset %" PRId64 ": %" PRId64 " bytes behind it are not whole or not right, "
-          "%zu segments removed",
-          log->folder, recovering->next_offset, cut_bytes, removed);
+          "%s/%020" PRId64 ".log: cut at offset %" PRId64 ", position %" PRId64 ": %" PRId64
+          " bytes behind it are not whole or not right, %zu segments removed",
+          log->folder, segment->base_offset, recovering->next_offset, scan->end, cut_bytes,
+          removed);
     if (err == 0) err = sync_segment(log, segment);
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     return err;
