@@ -172,9 +172,11 @@ static int take_rest(const struct segment_view *view, struct segment_range *rang
     if (err != 0) return err;
     bool is_whole = damage->position >= view->size;
     int64_t end = is_whole ? view->size : damage->position;
-    if (end <= range->position) return ERR_CORRUPT_MESSAGE;
+    int64_t next_offset = is_whole ? view->end_offset : damage->offset;
+    /* Where offsets in the middle are damaged, too, a reader would go round in a circle. */
+    if (end <= range->position || next_offset <= range->next_offset) return ERR_CORRUPT_MESSAGE;
     range->length = end - range->position;
-    range->next_offset = is_whole ? view->end_offset : damage->offset;
+    range->next_offset = next_offset;
     return 0;
 }
 
