@@ -480,12 +480,12 @@
     NO_EFFECT("socket.connection.setup.timeout.ms", LONG, "10000", "") \
     SERVED("socket.listen.backlog.size", INT, NULL, "1..", listen_backlog_size, \
         "Connections that may wait to be accepted. By default as many as the system allows.") \
-    SERVED("socket.receive.buffer.bytes", INT, "102400", "-1..", socket_receive_buffer_bytes, \
-        "SO_RCVBUF of a connection; -1: as the system does.") \
+    SERVED("socket.receive.buffer.bytes", INT, "-1", "-1..", socket_receive_buffer_bytes, \
+        "SO_RCVBUF of a connection; -1: as the system does, which adapts it to what comes.") \
     SERVED("socket.request.max.bytes", INT, "104857600", "1..", socket_request_max_bytes, \
         "The longest request; a longer one closes its connection.") \
-    SERVED("socket.send.buffer.bytes", INT, "102400", "-1..", socket_send_buffer_bytes, \
-        "SO_SNDBUF of a connection; -1: as the system does.") \
+    SERVED("socket.send.buffer.bytes", INT, "-1", "-1..", socket_send_buffer_bytes, \
+        "SO_SNDBUF of a connection; -1: as the system does, which adapts it to what leaves.") \
     REFUSED("ssl.allow.dn.changes", BOOLEAN, "false", "", CONFIG_NO_TLS) \
     REFUSED("ssl.allow.san.changes", BOOLEAN, "false", "", CONFIG_NO_TLS) \
     REFUSED("ssl.cipher.suites", LIST, "", "", CONFIG_NO_TLS) \

@@ -6,8 +6,9 @@
  *
  *  (1) Every topic exists and has one partition, which node 0, this process, leads.
  *  (2) A batch that is produced gets the next offset, one count for all topics, and is forgotten.
- *      --crc checks its CRC first; --write also writes it to FILE, one pwrite for each request,
- *      over and over within the same WRITE_WRAP bytes: the least that a real broker must do.
+ *      --crc checks its CRC first; --write also writes it to the end of FILE, one pwrite for each
+ *      request: the least that a real broker must do. The file grows as a log must, since pages
+ *      that are in memory already cost half as much; it begins anew at WRITE_WRAP bytes.
  *  (3) A fetch gets one batch, built at the start, moved to the offset that was asked for: a log
  *      without end. Its records have --record-size bytes, the batch about --batch-bytes.
  *  (4) One thread, one epoll, plaintext, on 127.0.0.1. Bad frames cost the client its connection. */
@@ -37,7 +38,7 @@
 #define READS_PER_EVENT 16    /* So that one connection does not starve the others. */
 #define FLUSH_BYTES     65536
 #define FRAME_BYTES_MAX (128 * 1024 * 1024)
-#define WRITE_WRAP      (1024L * 1024 * 1024)
+#define WRITE_WRAP      (16L * 1024 * 1024 * 1024)
 #define RECORDS_PER_LOG 1000000000L /* By which the end of the log is ahead of every fetch. */
 #define NO_OFFSET       (-1)
 #define OFFSET_EARLIEST (-2)
