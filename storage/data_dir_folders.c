@@ -165,7 +165,8 @@ int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partitio
     int err = put_away(dir, topic, partition, STRAY_SUFFIX, to);
     if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
     if (err == 0)
-        trace(TRACE_WARN, "storage", "%s-%" PRId32 " belongs to an earlier topic; put aside as %s",
+        trace(TRACE_WARN, "storage",
+              "%s-%" PRId32 " is of an earlier topic, or does not say of which; put aside as %s",
               topic, partition, to);
     return err;
 }

@@ -206,12 +206,25 @@ int log_content_find(struct partition_log *log, struct log_content *content)
     return err;
 }
 
-bool log_content_has_no_log(struct fs *fs, const char *folder)
+static bool has_no_bytes(struct fs *fs, const char *folder, int64_t base_offset)
+{
+    char path[PATH_MAX];
+    int64_t size = 0;
+
+    return segment_path(folder, base_offset, ".log", path) == 0 &&
+           fs->path_size(fs, path, &size) == 0 && size == 0;
+}
+
+enum log_content_kind log_content_kind(struct fs *fs, const char *folder)
 {
     struct log_content content = { .last_snapshot = -1 };
-    bool is_known = fs->list(fs, folder, note_entry, &content) == 0;
-    bool has_none = is_known && content.logs.count == 0;
+    enum log_content_kind kind = LOG_CONTENT_DATA;
+    bool is_empty = fs->list(fs, folder, note_entry, &content) == 0;
 
+    for (size_t i = 0; is_empty && i < content.logs.count; i++)
+        is_empty = has_no_bytes(fs, folder, content.logs.values[i]);
+    if (is_empty)
+        kind = content.logs.count == 0 ? LOG_CONTENT_NO_SEGMENT : LOG_CONTENT_EMPTY_SEGMENTS;
     log_content_close(&content);
-    return has_none;
+    return kind;
 }

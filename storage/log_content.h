@@ -30,8 +30,9 @@ struct log_content {
 int log_content_find(struct partition_log *log, struct log_content *content);
 void log_content_close(struct log_content *content);
 
-/* Does a folder hold no segment, for sure? Blocks. */
-bool log_content_has_no_log(struct fs *fs, const char *folder);
+/* What a folder holds of a log; the last also if that cannot be found out. Blocks. */
+enum log_content_kind { LOG_CONTENT_NO_SEGMENT, LOG_CONTENT_EMPTY_SEGMENTS, LOG_CONTENT_DATA };
+enum log_content_kind log_content_kind(struct fs *fs, const char *folder);
 
 /* After a log could not be opened: names the first of its files that cannot be, in the trace, if there is one.
  * Blocks. */

@@ -273,6 +273,7 @@ static int carry_out_restart(struct partition_log *log, int64_t offset, struct s
     } else {
         segment_release(created);
     }
+    if (err == 0 && log->is_new) err = log_sync_topic_id(log);
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0) err = note_restarted(log, offset);
     if (err == 0) {

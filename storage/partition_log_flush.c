@@ -199,10 +199,18 @@ static bool next_to_flush(struct partition_log *log, int64_t behind, int64_t bel
     return is_found;
 }
 
+int log_sync_topic_id(struct partition_log *log)
+{
+    char path[PATH_MAX];
+    int err = fs_path(path, "%s/partition.metadata", log->folder);
+
+    if (err == 0) err = fs_sync_file(log->fs, path);
+    return err == ERR_NOT_FOUND ? 0 : err; /* A log without topic id has none. */
+}
+
 /* Makes the names in the folder durable, and in a new log the folder's own. */
 static int sync_names(struct partition_log *log)
 {
-    char path[PATH_MAX];
     int err = 0;
 
     if (log->leaves_syncs) return 0;
@@ -210,12 +218,7 @@ static int sync_names(struct partition_log *log)
     bool is_dirty = log->folder_is_dirty;
     log->folder_is_dirty = false;
     pthread_mutex_unlock(&log->lock);
-    if (log->is_new) {
-        err = fs_path(path, "%s/partition.metadata", log->folder);
-        if (err == 0) err = fs_sync_file(log->fs, path);
-        if (err == ERR_NOT_FOUND) /* A log without topic id has none. */
-            err = 0;
-    }
+    if (log->is_new) err = log_sync_topic_id(log);
     if (err == 0 && (is_dirty || log->is_new)) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0 && log->is_new) err = log->fs->sync_folder(log->fs, data_dir_path(log->dir));
     if (err == 0) log->is_new = false;

@@ -123,6 +123,10 @@ int log_check_tail(struct partition_log *log);
 /* Closes the active segment and goes on in a new one at `base_offset`. Writer. Blocks. */
 int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms);
 
+/* Of a new log: before its recovery point is noted above 0, since then the folder counts as this topic's for
+ * sure. Blocks. */
+int log_sync_topic_id(struct partition_log *log);
+
 /* Flushes; the flush lock is held. */
 int log_flush_locked(struct partition_log *log);
 

@@ -115,6 +115,16 @@ int partition_log_topic_id(struct fs *fs, const char *folder, struct uuid *topic
     return err;
 }
 
+/* A recovery point moves with a flush only; and whoever makes a folder forgets what was noted of an earlier one. */
+static bool was_flushed(const struct partition_log *log)
+{
+    int64_t offset = 0;
+
+    return data_dir_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
+                               &offset) &&
+           offset > 0;
+}
+
 static int check_metadata(struct partition_log *log, const struct uuid *topic_id)
 {
     char path[PATH_MAX];
@@ -125,10 +135,12 @@ static int check_metadata(struct partition_log *log, const struct uuid *topic_id
     if (err == 0 && log->is_new) return write_metadata(log, path, topic_id);
     if (err == 0) err = partition_log_topic_id(log->fs, log->folder, &found);
     if (err == 0) return uuid_equal(&found, topic_id) ? 0 : ERR_INCONSISTENT_TOPIC_ID;
-    /* Not there yet, or torn by a crash before the first flush. */
-    if (err == ERR_NOT_FOUND || err == ERR_MALFORMED || err == ERR_LIMIT)
-        err = write_metadata(log, path, topic_id);
-    return err;
+    if (err != ERR_NOT_FOUND && err != ERR_MALFORMED && err != ERR_LIMIT) return err;
+    /* Not there yet, or torn by a power cut before the first flush: then nothing in the folder was on disk for
+     * sure, and it may be that of a topic that was deleted meanwhile, whose records nobody may see again. */
+    if (!was_flushed(log) && log_content_kind(log->fs, log->folder) == LOG_CONTENT_DATA)
+        return ERR_INCONSISTENT_TOPIC_ID;
+    return write_metadata(log, path, topic_id);
 }
 
 int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t partition,
@@ -142,8 +154,12 @@ int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t parti
     if (err != 0) return err;
     err = partition_log_topic_id(fs, folder, &found);
     if (err == 0 && !uuid_equal(&found, topic_id)) err = ERR_INCONSISTENT_TOPIC_ID;
-    /* One that was being made when the process ended says nothing and holds nothing. */
-    if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && log_content_has_no_log(fs, folder))
+    /* One that was being made when the process ended says nothing and holds nothing; but one that is known to
+     * begin elsewhere is of a later topic of that name, and a power cut took its files. */
+    int64_t start = 0;
+    data_dir_checkpoint(dir, CHECKPOINT_LOG_START, topic, partition, &start);
+    if ((err == ERR_NOT_FOUND || err == ERR_MALFORMED) && start == 0 &&
+        log_content_kind(fs, folder) == LOG_CONTENT_NO_SEGMENT)
         err = 0;
     return err != 0 ? err : data_dir_give_up(dir, topic, partition);
 }

@@ -384,13 +384,16 @@ static int recover_segment(struct recovering *recovering, size_t index, bool *in
     recovering->recovery->was_recovered |= segment->size > 0;
     if (err == 0 && recovering->writes_again)
         err = write_again(recovering, segment, start, scan.end);
-    if (err == 0 && (scan.is_bad || ends_early(recovering, index)))
+    if (err == 0 && (scan.is_bad || ends_early(recovering, index))) {
         err = cut(recovering, index, &scan);
-    else if (err == 0 &&
-             (recovering->writes_again || recovering->next_offset > log->recovery_point))
+        if (err == 0 && is_misplaced && scan.end == 0)
+            err = drop_misplaced(log, index, indexes_are_lost);
+    } else if (err == 0 &&
+               (recovering->writes_again || recovering->next_offset > log->recovery_point)) {
         err = sync_segment(log, segment);
-    else
+    } else {
         segment->flushed_size = segment->size;
+    }
     return err;
 }
 

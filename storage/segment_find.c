@@ -162,21 +162,23 @@ static int skip(const struct segment_view *view, struct growth *growth, struct b
     return err;
 }
 
-/* All that is left, but for what is damaged. No batch needs to be looked at, once the end was. */
-static int take_rest(const struct segment_view *view, struct segment_range *range)
+/* Takes all that is left in front of the damage, if any. No batch needs to be looked at, once the end was; unless
+ * offsets in the middle are damaged, too: then a reader would go round in a circle. */
+static int take_rest(const struct segment_view *view, struct segment_range *range, bool *is_taken)
 {
     struct segment_damage *damage = &range->damage;
     int err = 0;
 
+    *is_taken = false;
     if (damage->position == SEGMENT_UNCHECKED) err = segment_end_find(view, damage);
     if (err != 0) return err;
     bool is_whole = damage->position >= view->size;
     int64_t end = is_whole ? view->size : damage->position;
     int64_t next_offset = is_whole ? view->end_offset : damage->offset;
-    /* Where offsets in the middle are damaged, too, a reader would go round in a circle. */
-    if (end <= range->position || next_offset <= range->next_offset) return ERR_CORRUPT_MESSAGE;
+    if (end <= range->position || next_offset <= range->next_offset) return 0;
     range->length = end - range->position;
     range->next_offset = next_offset;
+    *is_taken = true;
     return 0;
 }
 
@@ -195,16 +197,19 @@ static int find_range(const struct segment_view *view, int fd, int64_t from_offs
         .damage = view->damage,
     };
     if (err != 0) return err == ERR_NOT_FOUND ? 0 : err;
-    if (below_offset >= view->end_offset && (uint64_t)(view->size - scan.position) <= max_bytes)
-        return take_rest(view, range);
+    if (below_offset >= view->end_offset && (uint64_t)(view->size - scan.position) <= max_bytes) {
+        bool is_taken;
+        err = take_rest(view, range, &is_taken);
+        if (err != 0 || is_taken) return err;
+    }
 
     struct growth growth = {
         .start = scan.position,
         .max_bytes = max_bytes > INT32_MAX ? INT32_MAX : (int64_t)max_bytes,
         .below_offset = below_offset,
         .end_offset = view->end_offset,
-        .damage_from = view->damage.position == SEGMENT_UNCHECKED ? SEGMENT_WHOLE
-                                                                  : view->damage.position,
+        .damage_from = range->damage.position == SEGMENT_UNCHECKED ? SEGMENT_WHOLE
+                                                                   : range->damage.position,
         .end = scan.position,
         .next_offset = from_offset,
     };

@@ -258,6 +258,25 @@ int world_open_log(struct world *world, struct partition *partition,
     return partition_log_open(&partition->log, &options, recovery);
 }
 
+/* As the broker does it with a folder that is not of this topic, or does not say so. */
+static int open_or_begin_anew(struct world *world, struct partition *partition,
+                              struct partition_log_recovery *recovery)
+{
+    bool was_deleted = partition->id.bytes[0] != partition->id.bytes[1];
+    int err = world_open_log(world, partition, recovery);
+
+    /* A folder that came back without files left its start, which is as good as any. */
+    if (err == 0 && was_deleted && partition->end == 0)
+        model_begin_at(partition, partition_log_start_offset(partition->log));
+    if (err != ERR_INCONSISTENT_TOPIC_ID) return err;
+    promise(world, partition->durable <= partition->start,
+            "%s-%d: a folder that was on disk up to %" PRId64 " is not known again",
+            partition->topic, partition->number, partition->durable);
+    err = data_dir_set_aside(world->dir, partition->topic, partition->number);
+    if (err == 0) model_begin_at(partition, 0); /* Nothing is left, deleted records neither. */
+    return err != 0 ? err : world_open_log(world, partition, recovery);
+}
+
 int world_stop_cleanly(struct world *world)
 {
     int err = 0;
@@ -307,7 +326,7 @@ static bool begin_life(struct world *world)
         struct partition_log_recovery recovery;
         struct partition *partition = &world->partitions[i];
         err = give_up_earlier(world, partition);
-        if (err == 0) err = world_open_log(world, partition, &recovery);
+        if (err == 0) err = open_or_begin_anew(world, partition, &recovery);
         if (err != 0) break;
         if (was_stopped && !world->was_full) /* An index that found no room is looked at again. */
             promise(world, fs_sim_bytes_read(world->disk, ".log") <= readable_when_clean(partition),

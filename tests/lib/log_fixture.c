@@ -80,6 +80,15 @@ int fixture_open(struct log_fixture *fixture)
     return err;
 }
 
+void fixture_write_metadata(const struct log_fixture *fixture)
+{
+    char id[UUID_TEXT_SIZE], text[64], path[PATH_MAX];
+    uuid_print(&fixture->topic_id, id);
+    int length = snprintf(text, sizeof text, "version: 0\ntopic_id: %s", id);
+    assert_int_equal(fs_path(path, "%s/partition.metadata", fixture->folder), 0);
+    assert_int_equal(fs_write_file(fs_posix(), path, text, (size_t)length, false), 0);
+}
+
 void fixture_start(struct log_fixture *fixture)
 {
     fixture_init(fixture, test_folder());

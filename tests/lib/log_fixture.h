@@ -44,6 +44,9 @@ void fixture_start(struct log_fixture *fixture);
 void fixture_init(struct log_fixture *fixture, const char *path);
 int fixture_open(struct log_fixture *fixture);
 
+/* Makes a folder from elsewhere that of the fixture's topic. */
+void fixture_write_metadata(const struct log_fixture *fixture);
+
 void fixture_close(struct log_fixture *fixture);  /* As it is. */
 void fixture_stop(struct log_fixture *fixture);   /* In good order: checkpoint and clean marker. */
 void fixture_reopen(struct log_fixture *fixture); /* After either; must succeed. */

@@ -90,6 +90,7 @@ static void start(const json_t *before)
     assert_int_equal(fs_path(folder, "%s", test_data("data/compaction/before")), 0);
     copy_tree(folder, fixture.folder);
     json_array_foreach(json_object_get(before, "segments"), i, segment) write_txn_index(segment);
+    fixture_write_metadata(&fixture);
     assert_int_equal(fixture_open(&fixture), 0);
     fixture.settings.delete_retention_ms = 60000;
     partition_log_set_settings(fixture.log, &fixture.settings);

@@ -672,6 +672,26 @@ TEST(another_topic_of_the_same_name_is_refused)
     fixture_close(&fixture);
 }
 
+/* What a power cut brought back may be the folder of a topic that was deleted. */
+TEST(data_that_was_never_flushed_and_does_not_say_whose_it_is_is_nobodys)
+{
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 3, 100);
+    fixture_close(&fixture);
+    fixture_save_file(&fixture, "partition.metadata", "ver", 3);
+    assert_int_equal(fixture_open(&fixture), ERR_INCONSISTENT_TOPIC_ID);
+    fixture_write_metadata(&fixture);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 3);
+
+    /* It was flushed before, so it was whole: then this is damage, and the log is known by its checkpoint. */
+    fixture_stop(&fixture);
+    fixture_save_file(&fixture, "partition.metadata", "ver", 3);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 3);
+    fixture_close(&fixture);
+}
+
 TEST(a_log_whose_data_ends_below_its_start_begins_anew_there)
 {
     start_with_segments();
