@@ -255,6 +255,9 @@ int partition_log_give_up(struct data_dir *dir, const char *topic, int32_t parti
 /* The topic id in the partition.metadata of a folder. Blocks. 0, ERR_NOT_FOUND, ERR_MALFORMED, … */
 int partition_log_topic_id(struct fs *fs, const char *folder, struct uuid *topic_id);
 
+/* Makes a folder that nobody has open, and that does not say whose it is, that of this topic, durably. Blocks. */
+int partition_log_set_topic_id(struct fs *fs, const char *folder, const struct uuid *topic_id);
+
 /* Forgets producers that were not heard of since (wall clock), unless they have a transaction open.
  * Writer. */
 void partition_log_expire_producers(struct partition_log *log, int64_t before_ms);

@@ -12,6 +12,7 @@
 #include "partition_log_inside.h"
 #include "trace.h"
 
+#define METADATA_TEXT_SIZE 64
 #define METADATA_MAX_BYTES 4096
 
 /* ---- segments and indexes that do not belong together */
@@ -78,16 +79,32 @@ static int remove_unused_indexes(struct partition_log *log, const struct log_con
 
 /* ---- partition.metadata */
 
-static int write_metadata(struct partition_log *log, const char *path, const struct uuid *topic_id)
+/* As Kafka writes it, without a line feed at the end. Returns the length. */
+static size_t print_metadata(const struct uuid *topic_id, char text[METADATA_TEXT_SIZE])
 {
     char id[UUID_TEXT_SIZE];
-    char text[64];
 
     uuid_print(topic_id, id);
-    /* As Kafka writes it, without a line feed at the end. */
-    int length = snprintf(text, sizeof text, "version: 0\ntopic_id: %s", id);
+    return (size_t)snprintf(text, METADATA_TEXT_SIZE, "version: 0\ntopic_id: %s", id);
+}
+
+static int write_metadata(struct partition_log *log, const char *path, const struct uuid *topic_id)
+{
+    char text[METADATA_TEXT_SIZE];
+    size_t length = print_metadata(topic_id, text);
+
     log->is_new = true;
-    return fs_write_file(log->fs, path, text, (size_t)length, false);
+    return fs_write_file(log->fs, path, text, length, false);
+}
+
+int partition_log_set_topic_id(struct fs *fs, const char *folder, const struct uuid *topic_id)
+{
+    char text[METADATA_TEXT_SIZE];
+    char path[PATH_MAX];
+    size_t length = print_metadata(topic_id, text);
+
+    int err = fs_path(path, "%s/partition.metadata", folder);
+    return err == 0 ? fs_replace_file(fs, path, text, length) : err;
 }
 
 static int parse_metadata(const char *text, struct uuid *topic_id)

@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "error.h"
+#include "partition_log.h"
 #include "topic_settings.h"
 #include "trace.h"
 
@@ -76,10 +77,31 @@ static bool compacts(void)
     return topic_settings_check(compact->name, compact->value, why, sizeof why) == 0;
 }
 
-static int fill_item(struct adopt *adopt, const struct adopt_topic *topic,
-                     struct meta_create_topic *item)
+/* A folder that does not say whose it is would not be known for the topic's when it is opened. Before the
+ * topic is made, so that a crash leaves what can be taken over once more. */
+static int complete_ids(struct adopt_topic *topic)
+{
+    char path[PATH_MAX];
+    int err = uuid_is_zero(&topic->id) ? uuid_random(&topic->id) : 0;
+    for (unsigned i = 0; i < topic->count && err == 0; i++) {
+        const struct adopt_partition *partition = &topic->partitions[i];
+        if (partition->has_id) continue;
+        err = fs_path(path, "%s/%s-%" PRId32, data_dir_path(partition->dir), topic->name,
+                      partition->index);
+        if (err == 0)
+            err = partition_log_set_topic_id(data_dir_fs(partition->dir), path, &topic->id);
+        if (err != 0)
+            trace(TRACE_ERROR, "broker", "--adopt: %s/partition.metadata cannot be written: %s",
+                  path, error_text(err));
+    }
+    return err;
+}
+
+static int fill_item(struct adopt *adopt, struct adopt_topic *topic, struct meta_create_topic *item)
 {
     int32_t count = partition_count(topic);
+    int err = complete_ids(topic);
+    if (err != 0) return err;
     struct meta_assignment *assignments = arena_calloc(&adopt->arena, (size_t)count,
                                                        sizeof *assignments);
     if (assignments == NULL) return ERR_NO_MEMORY;

@@ -2,8 +2,8 @@
 /* sluiced --adopt (DESIGN 4.1): partitions that lie in the data folders and that the metadata does not
  * know become topics, through the quorum as any other; from then on they are served.
  *
- *  (1) Nothing in a folder is changed here. What is not taken over is named in a line, with the reason,
- *      and stays as it is.
+ *  (1) Nothing in a folder is changed here, but that one without a topic id gets one. What is not taken over
+ *      is named in a line, with the reason, and stays as it is.
  *  (2) A topic is taken over whole or not at all. It keeps its id (a folder of before Kafka 2.8 has
  *      none and gets one), has one replica, this node, and empty partitions for those that lack.
  *  (3) Its leader epochs go on above those in its logs, and producer ids that occur in them are not

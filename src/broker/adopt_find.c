@@ -117,7 +117,7 @@ static void judge(struct adopt_topic *topic, const struct adopt_partition *parti
 
 /* ---- folders ---- */
 
-/* Zeros where a folder says nothing that makes sense: opening it writes the id then. */
+/* Zeros where a folder says nothing that makes sense. */
 static int read_id(struct data_dir *dir, const char *path, struct uuid *id)
 {
     int err = partition_log_topic_id(data_dir_fs(dir), path, id);
@@ -152,7 +152,7 @@ static int survey_folder(struct folder_walk *walk, const char *name, struct str 
         return 0;
     }
     struct adopt_topic *topic = NULL;
-    struct adopt_partition partition = { index, -1, walk->dir };
+    struct adopt_partition partition = { index, -1, !uuid_is_zero(&id), walk->dir };
     if (err == 0) err = find_topic(find, topic_name, &topic);
     if (err != 0) return err;
     if (own != NULL) {

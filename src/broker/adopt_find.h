@@ -12,6 +12,7 @@
 struct adopt_partition {
     int32_t index;
     int32_t last_epoch;   /* -1: none. */
+    bool has_id;          /* Its folder says whose it is. */
     struct data_dir *dir; /* Where it lies. */
 };
 
