@@ -151,7 +151,11 @@ static int check_metadata(struct partition_log *log, const struct uuid *topic_id
     int err = fs_path(path, "%s/partition.metadata", log->folder);
     if (err == 0 && log->is_new) return write_metadata(log, path, topic_id);
     if (err == 0) err = partition_log_topic_id(log->fs, log->folder, &found);
-    if (err == 0) return uuid_equal(&found, topic_id) ? 0 : ERR_INCONSISTENT_TOPIC_ID;
+    if (err == 0 && !uuid_equal(&found, topic_id)) return ERR_INCONSISTENT_TOPIC_ID;
+    /* As replace_snapshot(): an earlier sync may have left it out. */
+    if (err == 0 && data_dir_has_failed(log->dir))
+        return partition_log_set_topic_id(log->fs, log->folder, topic_id);
+    if (err == 0) return 0;
     if (err != ERR_NOT_FOUND && err != ERR_MALFORMED && err != ERR_LIMIT) return err;
     /* Not there yet, or torn by a power cut before the first flush: then nothing in the folder was on disk for
      * sure, and it may be that of a topic that was deleted meanwhile, whose records nobody may see again. */

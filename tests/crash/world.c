@@ -266,7 +266,8 @@ static int open_or_begin_anew(struct world *world, struct partition *partition,
     int err = world_open_log(world, partition, recovery);
 
     /* A folder that came back without files left its start, which is as good as any. */
-    if (err == 0 && was_deleted && partition->end == 0)
+    if (err == 0 && was_deleted && partition->end == 0 &&
+        partition_log_start_offset(partition->log) > 0)
         model_begin_at(partition, partition_log_start_offset(partition->log));
     if (err != ERR_INCONSISTENT_TOPIC_ID) return err;
     promise(world, partition->durable <= partition->start,
