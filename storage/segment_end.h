@@ -10,9 +10,10 @@
 
 #include "segment_find.h"
 
-/* Walks headers from the last batch that the offset index has to the view's end, and checks the last one's CRC. Where that batch is not what
- * the index says, it begins further in front: the way then is about as long as the damage, or all of the
- * segment if its index is wrong. ERR_NEEDS_IO, …; also where that is too long and it may not block. */
+/* Walks headers from the last batch that the offset index has to the view's end, and checks the last one's CRC.
+ * Where that batch is not what the index says, it begins further in front: the way then is about as long as the
+ * damage, or all of the segment if its index is wrong. ERR_NEEDS_IO, …; also where that is too long and it may
+ * not block. */
 int segment_end_find(const struct segment_view *view, struct segment_damage *damage);
 
 /* The offset behind the last batch in front of `position`, where a batch ends; the segment's base offset
