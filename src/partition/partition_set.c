@@ -233,7 +233,8 @@ static struct set_folder *choose_folder(struct partition_set *set, const char *n
 }
 
 /* Which folder's checkpoint tells of records, while the partition's own folder is nowhere? Not by us: who
- * deletes a log forgets its checkpoints. NULL: none. */
+ * deletes a log forgets its checkpoints, unless it is killed just then; so only of partitions that were
+ * there at the start. NULL: none. */
 static struct set_folder *folder_that_lost(struct partition_set *set, const char *topic,
                                            int32_t index)
 {
@@ -267,7 +268,7 @@ int partition_set_add(struct partition_set *set, const char *topic, int32_t inde
     bool is_new = false;
     struct set_folder *folder = err == 0 ? choose_folder(set, name, &is_new) : NULL;
     /* While a predecessor is leaving, the checkpoints are still its own. */
-    if (is_new && map_get(&set->names, name, strlen(name)) == NULL) {
+    if (is_new && !set->all_were_added && map_get(&set->names, name, strlen(name)) == NULL) {
         struct set_folder *lost = folder_that_lost(set, topic, index);
         if (lost != NULL && !atomic_load(&lost->has_failed)) folder = lost;
     }
@@ -357,6 +358,9 @@ size_t partition_set_count(struct partition_set *set)
 
 void partition_set_sweep(struct partition_set *set)
 {
+    pthread_mutex_lock(&set->lock);
+    set->all_were_added = true;
+    pthread_mutex_unlock(&set->lock);
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         set_folder_sweep(folder);

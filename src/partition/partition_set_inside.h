@@ -44,6 +44,7 @@ struct partition_set {
     struct map
         names; /* Folder name → the newest struct partition of that name, until it is closed. */
     pthread_cond_t all_closed; /* `names` is empty. */
+    bool all_were_added; /* Those that there were at the start: what comes now is new. By `lock`. */
     struct set_folder *folders;
     unsigned folder_count;
     struct partition_set_options options;
