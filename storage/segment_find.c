@@ -311,7 +311,7 @@ static int find_record_at(const struct segment_view *view, int fd,
 
     bool is_append_time = (batch.attributes & BATCH_LOG_APPEND_TIME) != 0;
     /* All records have the one time, but only without holes is it known where the first is. */
-    if (is_append_time && batch.record_count == batch.last_offset_delta + 1) {
+    if (is_append_time && batch.record_count == (int64_t)batch.last_offset_delta + 1) {
         *found = (struct segment_record){ batch.base_offset > range->from_offset
                                               ? batch.base_offset
                                               : range->from_offset,
