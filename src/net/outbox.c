@@ -59,9 +59,9 @@ bool outbox_is_stalled(const struct connection *connection)
     const struct outbox *outbox = &connection->outbox;
     const struct net_loop *net_loop = connection->loop;
     bool has_unsent = outbox->call_count > outbox->open_count;
-    size_t unsent_most = atomic_load_explicit(&net_loop->net->unsent_per_loop,
-                                              memory_order_relaxed);
-    if (has_unsent && net_loop->unsent_bytes > unsent_most) return true; /* (5) */
+    if (has_unsent && net_loop->unsent_bytes > atomic_load_explicit(&net_loop->net->unsent_per_loop,
+                                                                    memory_order_relaxed))
+        return true; /* (5) */
     return connection->is_ending || outbox->serial != NULL ||
            outbox->call_count >= connection->loop->net->config.max_calls_per_connection ||
            outbox->reply_bytes > REPLY_BYTES_MAX;

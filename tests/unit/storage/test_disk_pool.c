@@ -85,17 +85,25 @@ static void hold_up(struct job *job)
         sched_yield();
 }
 
-TEST(urgent_jobs_run_before_all_that_is_queued)
+/* A pool whose only thread is in `first` until `may_go_on`. */
+static struct disk_pool *open_held_up(struct job *first)
 {
     struct disk_pool *pool;
-    struct job first = { .run = hold_up };
 
     atomic_store(&has_begun, false);
     atomic_store(&may_go_on, false);
     assert_int_equal(disk_pool_open(&pool, 1), 0);
-    executor_submit(disk_pool_executor(pool), &first);
+    executor_submit(disk_pool_executor(pool), first);
     while (!atomic_load(&has_begun))
         sched_yield();
+    return pool;
+}
+
+TEST(urgent_jobs_run_before_all_that_is_queued)
+{
+    struct job first = { .run = hold_up };
+    struct disk_pool *pool = open_held_up(&first);
+
     prepare(check_order);
     for (int i = 100; i < JOBS; i++)
         executor_submit(disk_pool_executor(pool), &jobs[i].job);
@@ -119,15 +127,9 @@ static void note_when(struct job *job)
 
 TEST(urgent_jobs_without_end_do_not_keep_the_others_for_ever)
 {
-    struct disk_pool *pool;
     struct job first = { .run = hold_up };
+    struct disk_pool *pool = open_held_up(&first);
 
-    atomic_store(&has_begun, false);
-    atomic_store(&may_go_on, false);
-    assert_int_equal(disk_pool_open(&pool, 1), 0);
-    executor_submit(disk_pool_executor(pool), &first);
-    while (!atomic_load(&has_begun))
-        sched_yield();
     prepare(check_order);
     jobs[0].job.run = note_when;
     executor_submit(disk_pool_executor(pool), &jobs[0].job);
