@@ -112,7 +112,6 @@ static void stop_waiters(struct fetch_call *fetch, unsigned count)
 static void stop_waiting(struct fetch_call *fetch)
 {
     fetch->loop->waiting_bytes -= fetch->waiting_bytes;
-    timer_cancel(fetch->loop->loop, &fetch->deadline);
     stop_waiters(fetch, fetch->part_count);
 }
 
@@ -126,6 +125,7 @@ static void finish(struct fetch_call *fetch)
 {
     struct call *call = fetch->call;
     fetch->state = FETCH_FINISHED;
+    timer_cancel(fetch->loop->loop, &fetch->deadline);
     int err = fetch_build_response(fetch);
     call->abandoned = NULL;
     if (err == 0)
@@ -138,6 +138,7 @@ static void finish(struct fetch_call *fetch)
 
 /* ---- waiting ---- */
 
+/* What woke it may not be enough: then it waits again, for what is left of its time. */
 static void woken(struct message *message)
 {
     struct fetch_call *fetch = LIST_OWNER(message, struct fetch_call, wake);
@@ -232,7 +233,6 @@ static void decide(struct fetch_call *fetch, struct fetch_result result)
     }
     bool is_enough = result.bytes >= fetch->min_bytes || !has_parts_to_read(fetch);
     if (result.must_answer || is_enough || !fetch->may_wait || !may_wait_with_others(fetch)) {
-        timer_cancel(fetch->loop->loop, &fetch->deadline);
         finish(fetch);
         return;
     }

@@ -70,6 +70,25 @@ TEST(a_fetch_that_waits_for_more_is_not_woken_by_less)
     client_close(client);
 }
 
+/* What came and was not enough does not end its deadline. */
+TEST(a_fetch_that_was_woken_by_less_answers_at_its_deadline)
+{
+    struct test_client *client = client_open(shared_broker_port());
+    struct test_client *producer = client_open(shared_broker_port());
+    struct topic topic = topic_new(client, 1);
+    struct fetch_request request = waiting_fetch(client, topic, 0, 1 << 20);
+    request.max_wait_ms = 300;
+    client_send(client, FETCH, FETCH_NEWEST, &request);
+    for (int i = 0; i < 2; i++) {
+        let_the_broker_read();
+        produce_some(producer, topic, 0, 1);
+    }
+    struct fetch_response_partition answer = receive_fetch(client, FETCH_NEWEST);
+    assert_int_equal(records_batch_count(answer.records), 2);
+    client_close(producer);
+    client_close(client);
+}
+
 TEST(the_bytes_of_several_partitions_count_together)
 {
     struct test_client *client = client_open(shared_broker_port());
