@@ -32,10 +32,10 @@ int call_keep_frame(struct call *call)
 
     /* Charged, not asked for: it was read already (DESIGN 2.4). */
     struct memory_grant grant;
-    memory_budget_charge(&net_loop->net->budget, length + CALL_BOX_BYTES,
-                         length <= MEMORY_SMALL_FRAME_BYTES, &grant);
+    memory_budget_charge(&net_loop->net->budget, length + CALL_BOX_BYTES, memory_share_of(length),
+                         &grant);
     call->frame_reserved = grant.bytes;
-    box->from_small_share = grant.is_small_share;
+    box->share = grant.share;
     return 0;
 }
 

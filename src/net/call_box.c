@@ -50,7 +50,7 @@ struct call_box *call_box_take(struct connection *connection)
     box->home = connection;
     connection_hold(connection);
     box->memory = NULL;
-    box->is_kept = box->is_warming = box->from_small_share = false;
+    box->is_kept = box->is_warming = false;
     box->burst = net_loop->burst;
     box->unsent_bytes = 0;
     box->position = (struct reply_position){ 0 };
@@ -68,7 +68,7 @@ static void call_box_drop_frame(struct call_box *box)
     box->memory = NULL;
     box->is_kept = false;
     box->call.frame = BYTES_NULL;
-    struct memory_grant grant = { box->call.frame_reserved, box->from_small_share };
+    struct memory_grant grant = { box->call.frame_reserved, box->share };
     memory_budget_give_back(&net_loop->net->budget, &grant);
     box->call.frame_reserved = 0;
 }

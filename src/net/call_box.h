@@ -46,7 +46,7 @@ struct call_box {
     uint8_t *memory;         /* The frame, if it is not borrowed; the loop's frame pool's. */
     bool is_kept;            /* The frame stays valid until the call ends. */
     bool is_warming;         /* The job runs; it needs the slice, so the call waits for it. */
-    bool from_small_share;   /* Which share call.frame_reserved came from. */
+    enum memory_share share; /* Where call.frame_reserved came from. */
     uint64_t burst;          /* In which it was handed over. */
     uint64_t unsent_bytes;   /* Counted in the loop's, from the reply on. */
 

@@ -16,8 +16,11 @@
 /* One system call may not keep the loop for longer than this takes to copy. */
 #define LONG_READ_BYTES (1024u * 1024)
 
-/* Less than this between two looks is no progress (1 KiB/s; see net_loop.c). */
-#define PROGRESS_BYTES (30u * 1024)
+/* A half-read frame is too slow if, as it comes, its rest would take longer than so many looks, each a second
+ * after the one before; and hopeless when it was for so long. What is lost on its way is sent again within
+ * that. */
+#define LOOKS_FOR_THE_REST 30
+#define LOOKS_TOO_SLOW     3
 
 static void inbox_granted(struct message *message);
 
@@ -124,7 +127,7 @@ static bool inbox_call(struct connection *connection, const uint8_t *data, bool 
         box->memory = inbox->frame;
         box->is_kept = true;
         box->call.frame_reserved = inbox->wait.grant.bytes;
-        box->from_small_share = inbox->wait.grant.is_small_share;
+        box->share = inbox->wait.grant.share;
         inbox_forget_frame(inbox);
     }
     inbox->length_have = 0;
@@ -165,8 +168,8 @@ static bool inbox_get_frame(struct connection *connection)
         connection_end(connection, "no memory for a request");
         return false;
     }
-    inbox->frame_have = 0;
-    inbox->frame_looked_at = UINT32_MAX; /* Not yet. */
+    inbox->frame_have = inbox->frame_looked_at = 0;
+    inbox->slow_looks = 0;
     list_push_back(&net_loop->incomplete, &inbox->incomplete);
     net_loop_watch_progress(net_loop);
     return true;
@@ -179,8 +182,9 @@ static bool inbox_start_frame(struct connection *connection)
     /* DESIGN 2.4: the whole length, before the body is read. What its call will cost comes on
      * top, so that many small suspended requests are counted, too. */
     if (memory_budget_take(&connection->loop->net->budget, inbox->frame_length + CALL_BOX_BYTES,
-                           inbox->frame_length <= MEMORY_SMALL_FRAME_BYTES, &inbox->wait))
+                           memory_share_of(inbox->frame_length), &inbox->wait))
         return inbox_get_frame(connection);
+    net_loop_tell_waiting(connection->loop);
     inbox->is_waiting = true;
     connection_hold(connection);
     return false;
@@ -271,8 +275,7 @@ static void inbox_note_held(struct connection *connection)
 {
     struct inbox *inbox = &connection->inbox;
     if (inbox->is_waiting)
-        memory_budget_note_beside(&connection->loop->net->budget, &inbox->wait,
-                                  inbox->held_grant.bytes);
+        memory_budget_note_beside(&connection->loop->net->budget, &inbox->wait, &inbox->held_grant);
 }
 
 bool inbox_hold(struct connection *connection, const uint8_t *data, size_t length)
@@ -286,7 +289,8 @@ bool inbox_hold(struct connection *connection, const uint8_t *data, size_t lengt
     inbox->held = held;
     inbox->held_length = (uint32_t)length;
     inbox->held_at = 0;
-    memory_budget_charge(&net_loop->net->budget, length, false, &inbox->held_grant); /* (3) */
+    memory_budget_charge(&net_loop->net->budget, length, MEMORY_USUAL,
+                         &inbox->held_grant); /* (3) */
     inbox_note_held(connection);
     return true;
 }
@@ -315,10 +319,14 @@ void inbox_held_done(struct connection *connection, size_t count)
     memory_budget_give_back(&net_loop->net->budget, &inbox->held_grant);
 }
 
-bool inbox_has_progressed(struct connection *connection)
+bool inbox_look_at_progress(struct connection *connection)
 {
     struct inbox *inbox = &connection->inbox;
-    uint32_t before = inbox->frame_looked_at;
+    uint64_t came = inbox->frame_have - inbox->frame_looked_at;
+    bool is_slow = came * LOOKS_FOR_THE_REST < inbox->frame_length - inbox->frame_have;
+    bool is_wanted = memory_budget_is_wanted(&connection->loop->net->budget, &inbox->wait.grant);
+
     inbox->frame_looked_at = inbox->frame_have;
-    return before == UINT32_MAX || inbox->frame_have - before >= PROGRESS_BYTES;
+    inbox->slow_looks = is_slow && is_wanted ? inbox->slow_looks + 1 : 0;
+    return inbox->slow_looks < LOOKS_TOO_SLOW;
 }

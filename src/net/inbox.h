@@ -32,7 +32,8 @@ struct inbox {
     bool expects_large; /* Frames lately were larger than a read. */
     uint32_t frame_length;
     uint32_t frame_have;
-    uint32_t frame_looked_at; /* What the last look at its progress found. */
+    uint32_t frame_looked_at; /* What the last look at its progress found, */
+    uint8_t slow_looks;       /* and how many in a row found it too slow. */
     uint8_t *frame;           /* By (2); the frame pool's. */
     struct memory_wait wait;  /* Its grant is the frame's. */
     struct list incomplete;   /* The loop's, while a frame of its own is not whole. */
@@ -66,7 +67,8 @@ bool inbox_can_go_on(const struct connection *connection);
 /* The first `count` bytes of what was held are done with. */
 void inbox_held_done(struct connection *connection, size_t count);
 
-/* Looks whether a half-read frame has made progress since the last look. False: it has not. */
-bool inbox_has_progressed(struct connection *connection);
+/* To be called once a second for a half-read frame. False: it has come much too slowly for some time, while others
+ * waited for the memory that it holds. */
+bool inbox_look_at_progress(struct connection *connection);
 
 #endif

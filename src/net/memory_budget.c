@@ -5,27 +5,85 @@
 
 #include "error.h"
 
+static bool pool_fits(const struct memory_pool *pool, uint64_t bytes)
+{
+    return pool->used <= pool->size && bytes <= pool->size - pool->used;
+}
+
+static bool anybody_waits(const struct memory_budget *budget)
+{
+    for (unsigned share = 0; share < MEMORY_SHARES; share++)
+        if (!list_is_empty(&budget->pools[share].waiting)) return true;
+    return false;
+}
+
+/* What a read brings that nobody asked for is charged to the usual share, then to the rest. If it begins a frame that
+ * has to wait it is held as long; so nobody may wait yet. */
+static bool has_room_to_read(const struct memory_budget *budget)
+{
+    return !anybody_waits(budget) &&
+           (pool_fits(&budget->pools[MEMORY_USUAL], budget->tight_below) ||
+            pool_fits(&budget->pools[MEMORY_LARGE], budget->tight_below));
+}
+
+static void budget_changed(struct memory_budget *budget)
+{
+    bool is_tight = !has_room_to_read(budget);
+    if (is_tight != memory_budget_is_tight(budget))
+        atomic_store_explicit(&budget->is_tight, is_tight, memory_order_relaxed);
+}
+
+static void budget_count(struct memory_budget *budget, struct memory_grant grant)
+{
+    budget->pools[grant.share].used += grant.bytes;
+}
+
+/* By (2): where a frame of this size gets its bytes now, if anywhere. Its elders were asked before. */
+static bool budget_find(const struct memory_budget *budget, uint64_t bytes, enum memory_share own,
+                        struct memory_grant *grant)
+{
+    const struct memory_pool *large = &budget->pools[MEMORY_LARGE];
+    for (enum memory_share share = own; share < MEMORY_LARGE; share++) {
+        const struct memory_pool *pool = &budget->pools[share];
+        if (share != own && !list_is_empty(&pool->waiting)) return false;
+        if (!pool_fits(pool, bytes)) continue;
+        *grant = (struct memory_grant){ bytes, share };
+        return true;
+    }
+    if (own != MEMORY_LARGE && !list_is_empty(&large->waiting)) return false;
+    uint64_t counted = bytes < large->size ? bytes : large->size; /* (3) */
+    bool is_alone = large->used == budget->beside;                /* (5) */
+    if (!is_alone && !pool_fits(large, counted)) return false;
+    *grant = (struct memory_grant){ counted, MEMORY_LARGE };
+    return true;
+}
+
 static void pool_init(struct memory_pool *pool, uint64_t size)
 {
-    *pool = (struct memory_pool){ .size = size };
+    pool->size = size;
+    pool->used = 0;
     list_init(&pool->waiting);
+    atomic_init(&pool->waiting_count, 0);
 }
 
 int memory_budget_open(struct memory_budget *budget, uint64_t total_bytes, uint64_t tight_below)
 {
     if (pthread_mutex_init(&budget->lock, NULL) != 0) return ERR_NO_MEMORY;
-    pool_init(&budget->small, total_bytes / MEMORY_SMALL_SHARE);
-    pool_init(&budget->large, total_bytes - budget->small.size);
+    uint64_t small = total_bytes / MEMORY_SMALL_SHARE, usual = total_bytes / MEMORY_USUAL_SHARE;
+    pool_init(&budget->pools[MEMORY_SMALL], small);
+    pool_init(&budget->pools[MEMORY_USUAL], usual);
+    pool_init(&budget->pools[MEMORY_LARGE], total_bytes - small - usual);
     budget->waiting_bytes = budget->beside = 0;
     budget->tight_below = tight_below;
-    atomic_init(&budget->is_tight, budget->large.size < tight_below);
-    atomic_init(&budget->waiting_count, 0);
+    atomic_init(&budget->is_tight, false);
+    budget_changed(budget);
     return 0;
 }
 
 void memory_budget_close(struct memory_budget *budget)
 {
-    assert(list_is_empty(&budget->small.waiting) && list_is_empty(&budget->large.waiting));
+    for (unsigned share = 0; share < MEMORY_SHARES; share++)
+        assert(list_is_empty(&budget->pools[share].waiting));
     pthread_mutex_destroy(&budget->lock);
 }
 
@@ -37,58 +95,22 @@ void memory_wait_init(struct memory_wait *wait, struct loop *loop,
     message_init(&wait->granted, granted);
 }
 
-static bool pool_fits(const struct memory_pool *pool, uint64_t bytes)
-{
-    return pool->used <= pool->size && bytes <= pool->size - pool->used;
-}
-
-static void budget_changed(struct memory_budget *budget)
-{
-    const struct memory_pool *large = &budget->large;
-    bool is_tight = !list_is_empty(&large->waiting) || !list_is_empty(&budget->small.waiting) ||
-                    !pool_fits(large, budget->tight_below);
-    if (is_tight != memory_budget_is_tight(budget))
-        atomic_store_explicit(&budget->is_tight, is_tight, memory_order_relaxed);
-}
-
-static void budget_count(struct memory_budget *budget, struct memory_grant grant)
-{
-    struct memory_pool *pool = grant.is_small_share ? &budget->small : &budget->large;
-    pool->used += grant.bytes;
-}
-
-/* Where a frame of this size gets its bytes now, if anywhere. Its elders were asked before. */
-static bool budget_find(const struct memory_budget *budget, uint64_t bytes, bool is_small,
-                        struct memory_grant *grant)
-{
-    if (is_small && pool_fits(&budget->small, bytes)) {
-        *grant = (struct memory_grant){ bytes, true };
-        return true;
-    }
-    if (is_small && !list_is_empty(&budget->large.waiting)) return false;       /* (2) */
-    uint64_t counted = bytes < budget->large.size ? bytes : budget->large.size; /* (3) */
-    bool is_alone = budget->large.used == budget->beside;                       /* (5) */
-    if (!is_alone && !pool_fits(&budget->large, counted)) return false;
-    *grant = (struct memory_grant){ counted, false };
-    return true;
-}
-
-bool memory_budget_take(struct memory_budget *budget, uint64_t bytes, bool is_small,
+bool memory_budget_take(struct memory_budget *budget, uint64_t bytes, enum memory_share share,
                         struct memory_wait *wait)
 {
     pthread_mutex_lock(&budget->lock);
-    struct memory_pool *pool = is_small ? &budget->small : &budget->large;
+    struct memory_pool *pool = &budget->pools[share];
     bool is_granted = list_is_empty(&pool->waiting) &&
-                      budget_find(budget, bytes, is_small, &wait->grant);
+                      budget_find(budget, bytes, share, &wait->grant);
     if (is_granted) {
         budget_count(budget, wait->grant);
     } else {
-        wait->grant = (struct memory_grant){ bytes, is_small };
+        wait->grant = (struct memory_grant){ bytes, share };
         wait->is_queued = true;
         wait->beside = 0;
         list_push_back(&pool->waiting, &wait->node);
         budget->waiting_bytes += bytes;
-        atomic_fetch_add_explicit(&budget->waiting_count, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pool->waiting_count, 1, memory_order_relaxed);
     }
     budget_changed(budget);
     pthread_mutex_unlock(&budget->lock);
@@ -101,15 +123,17 @@ static void budget_leave_line(struct memory_budget *budget, struct memory_wait *
     wait->is_queued = false;
     budget->waiting_bytes -= wait->grant.bytes;
     budget->beside -= wait->beside;
-    atomic_fetch_sub_explicit(&budget->waiting_count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&budget->pools[wait->grant.share].waiting_count, 1,
+                              memory_order_relaxed);
 }
 
-static void budget_wake(struct memory_budget *budget, struct memory_pool *pool, bool is_small)
+static void budget_wake(struct memory_budget *budget, enum memory_share share)
 {
+    struct memory_pool *pool = &budget->pools[share];
     while (!list_is_empty(&pool->waiting)) {
         struct memory_wait *wait = LIST_OWNER(pool->waiting.next, struct memory_wait, node);
         struct memory_grant grant;
-        if (!budget_find(budget, wait->grant.bytes, is_small, &grant)) return;
+        if (!budget_find(budget, wait->grant.bytes, share, &grant)) return;
         budget_leave_line(budget, wait);
         wait->grant = grant;
         budget_count(budget, grant);
@@ -117,11 +141,12 @@ static void budget_wake(struct memory_budget *budget, struct memory_pool *pool, 
     }
 }
 
-/* The large line first: (2) lets small ones take from the large pool only once it is empty. */
+/* The large line first: (2) lets smaller ones take from the large pool only once it is empty. */
 static void budget_wake_all(struct memory_budget *budget)
 {
-    budget_wake(budget, &budget->large, false);
-    budget_wake(budget, &budget->small, true);
+    budget_wake(budget, MEMORY_LARGE);
+    budget_wake(budget, MEMORY_USUAL);
+    budget_wake(budget, MEMORY_SMALL);
     budget_changed(budget);
 }
 
@@ -138,8 +163,9 @@ bool memory_budget_cancel(struct memory_budget *budget, struct memory_wait *wait
 }
 
 void memory_budget_note_beside(struct memory_budget *budget, struct memory_wait *wait,
-                               uint64_t bytes)
+                               const struct memory_grant *charged)
 {
+    uint64_t bytes = charged->share == MEMORY_LARGE ? charged->bytes : 0;
     pthread_mutex_lock(&budget->lock);
     if (wait->is_queued) {
         budget->beside += bytes - wait->beside;
@@ -150,12 +176,13 @@ void memory_budget_note_beside(struct memory_budget *budget, struct memory_wait 
     pthread_mutex_unlock(&budget->lock);
 }
 
-void memory_budget_charge(struct memory_budget *budget, uint64_t bytes, bool is_small,
+void memory_budget_charge(struct memory_budget *budget, uint64_t bytes, enum memory_share share,
                           struct memory_grant *grant)
 {
     pthread_mutex_lock(&budget->lock);
-    bool fits = bytes <= budget->large.size && budget_find(budget, bytes, is_small, grant);
-    if (!fits) *grant = (struct memory_grant){ bytes, false };
+    bool fits = bytes <= budget->pools[MEMORY_LARGE].size &&
+                budget_find(budget, bytes, share, grant);
+    if (!fits) *grant = (struct memory_grant){ bytes, MEMORY_LARGE };
     budget_count(budget, *grant);
     budget_changed(budget);
     pthread_mutex_unlock(&budget->lock);
@@ -165,7 +192,7 @@ void memory_budget_give_back(struct memory_budget *budget, struct memory_grant *
 {
     if (grant->bytes == 0) return;
     pthread_mutex_lock(&budget->lock);
-    struct memory_pool *pool = grant->is_small_share ? &budget->small : &budget->large;
+    struct memory_pool *pool = &budget->pools[grant->share];
     assert(pool->used >= grant->bytes);
     pool->used -= grant->bytes;
     grant->bytes = 0;
@@ -176,7 +203,9 @@ void memory_budget_give_back(struct memory_budget *budget, struct memory_grant *
 void memory_budget_usage(struct memory_budget *budget, uint64_t *reserved, uint64_t *waiting)
 {
     pthread_mutex_lock(&budget->lock);
-    *reserved = budget->small.used + budget->large.used;
+    *reserved = 0;
+    for (unsigned share = 0; share < MEMORY_SHARES; share++)
+        *reserved += budget->pools[share].used;
     *waiting = budget->waiting_bytes;
     pthread_mutex_unlock(&budget->lock);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "alloc.h"
@@ -10,11 +11,14 @@
 #include "connection.h"
 #include "error.h"
 #include "net_state.h"
+#include "trace.h"
 
-/* A half-read frame that made no progress for this long is closed, but only while others wait
- * for the memory that it holds. Without this, a few clients that announce large frames and send
+/* Half-read frames are looked at this often. Those that come too slowly are closed, but only while others wait
+ * for the memory that they hold. Without this, a few clients that announce large frames and send
  * nothing would keep all others waiting until they are idle. */
-#define FRAME_STALLED_MS 30000
+#define LOOK_AT_PROGRESS_MS 1000
+
+#define WAITING_LINE_MS 60000
 
 /* What is under way when the loop closes has this long to be answered, and the answers to be taken.
  * A produce that was appended and not answered is the worst that a stop can do to a client: of each
@@ -25,14 +29,13 @@
 static void net_loop_look_at_progress(struct timer *timer)
 {
     struct net_loop *net_loop = LIST_OWNER(timer, struct net_loop, progress);
-    struct memory_budget *budget = &net_loop->net->budget;
     struct list *node = net_loop->incomplete.next;
     while (node != &net_loop->incomplete) {
         struct connection *connection = LIST_OWNER(node, struct connection, inbox.incomplete);
         node = node->next;
-        if (!inbox_has_progressed(connection) && memory_budget_has_waiters(budget))
+        if (!inbox_look_at_progress(connection))
             connection_fail(connection,
-                            "a half-read frame without progress, for which others wait");
+                            "a half-read frame that comes too slowly, while others wait");
     }
     if (!list_is_empty(&net_loop->incomplete)) net_loop_watch_progress(net_loop);
 }
@@ -40,7 +43,22 @@ static void net_loop_look_at_progress(struct timer *timer)
 void net_loop_watch_progress(struct net_loop *net_loop)
 {
     if (timer_is_set(&net_loop->progress)) return;
-    timer_set(net_loop->base, &net_loop->progress, FRAME_STALLED_MS);
+    timer_set(net_loop->base, &net_loop->progress, LOOK_AT_PROGRESS_MS);
+}
+
+void net_loop_tell_waiting(struct net_loop *net_loop)
+{
+    char others[TRACE_LEFT_OUT_BYTES];
+    uint64_t left_out;
+    if (!trace_limit_allows(&net_loop->memory_short, 1, WAITING_LINE_MS,
+                            loop_now_ms(net_loop->base), &left_out))
+        return;
+    uint64_t reserved, waiting;
+    memory_budget_usage(&net_loop->net->budget, &reserved, &waiting);
+    trace(TRACE_WARN, "net",
+          "a request waits for memory: others have %" PRIu64 " of %" PRIu64
+          " bytes (queued.max.request.bytes), %" PRIu64 " are waited for%s",
+          reserved, net_loop->net->config.memory_bytes, waiting, trace_left_out(others, left_out));
 }
 
 void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connection)

@@ -77,7 +77,8 @@ struct net_loop {
     atomic_uint connections_open; /* From accept to close, for the choice of a loop. */
     atomic_uint connections_kept; /* Until the last call lets go of them. */
     struct counter frames, bytes_in, bytes_out;
-    struct trace_kinds failures; /* Lines about why connections were closed. */
+    struct trace_kinds failures;     /* Lines about why connections were closed, */
+    struct trace_limit memory_short; /* and that requests wait for memory. */
 };
 
 /* 0, ERR_NO_MEMORY or ERR_IO. */
@@ -96,6 +97,9 @@ void net_loop_errand(struct net_loop *net_loop, void (*run)(struct net_loop *net
 
 /* (3) Being dirty twice is fine. */
 void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connection);
+
+/* A request has to wait for memory. */
+void net_loop_tell_waiting(struct net_loop *net_loop);
 
 /* A frame has begun that is not whole: see that it goes on. */
 void net_loop_watch_progress(struct net_loop *net_loop);

@@ -6,8 +6,8 @@
   (1) A frame that makes no sense costs its sender the connection, and nobody else anything.
   (2) ApiVersions of an unknown version is answered in version 0 with error 35 (KIP-511).
   (3) Ten thousand half-sent frames of 100 MB take no more memory than queued.max.request.bytes and
-      a little for each connection; small requests of others are served meanwhile; when the
-      connections are closed, the memory is given back (DESIGN 2.4).
+      a little for each connection; what others produce, of usual sizes, is served meanwhile; when
+      the connections are closed, the memory is given back (DESIGN 2.4).
 
 With --broker (one that runs already, whose memory is not ours to fill) only (1) and (2).
 """
@@ -30,13 +30,14 @@ from broker import (Broker, Checks, answers, receive_frame, request, run_checks,
 WAIT_S = 10
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS, CREATE_TOPICS = 0, 1, 2, 3, 18, 19
 MIB = 1024 * 1024
+PADDING = (0, 40000, 900000) # The shares of memory for small frames and for usual ones.
 
 
 # ---- the well-behaved client: a process of its own ----------------------------------------------
 
 def behave(bootstrap):
-    """Produces a record and reads it back, again and again, until standard input ends. Prints the
-    number of each and the seconds it took."""
+    """Produces a record and reads it back, small ones and large ones, again and again, until standard input
+    ends. Prints the number of each and the seconds it took."""
     from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
     topic = "well-behaved-%d" % os.getpid()
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0,
@@ -51,12 +52,13 @@ def behave(bootstrap):
     while not select.select([sys.stdin], [], [], 0.01)[0]:
         began = time.monotonic()
         number += 1
-        producer.produce(topic, b"%d" % number)
+        value = b"%d" % number + b"." * PADDING[number % len(PADDING)]
+        producer.produce(topic, value)
         if producer.flush(WAIT_S) != 0:
             sys.exit("record %d was not acknowledged within %d s" % (number, WAIT_S))
         while True:
             message = consumer.poll(0.1)
-            if message is not None and message.error() is None and message.value() == b"%d" % number:
+            if message is not None and message.error() is None and message.value() == value:
                 break
             if time.monotonic() - began > WAIT_S:
                 sys.exit("record %d was not read within %d s" % (number, WAIT_S))

@@ -133,12 +133,17 @@ TEST(a_frame_larger_than_the_whole_budget_does_not_wait_for_its_own_first_bytes)
 {
     up(1 * MIB);
     int other = client_connect(&net), client = client_connect(&net);
+    uint8_t prefix[4];
     fixture_settle(&net);
-    uint8_t *wait = calloc(1, 20000); /* Kept in the large share. */
+    uint8_t *wait = calloc(1, 200000); /* The second one does not fit into the usual share. */
     wait[0] = 's';
-    client_request(other, wait, 20000);
-    fixture_await_suspended(&net, 1);
-    uint8_t begin[100] = { 0, 3 * MIB >> 16, 0, 0 }; /* These come with the length. */
+    for (unsigned i = 1; i <= 2; i++) {
+        store_i32(prefix, 200000);
+        client_send(other, prefix, 4);
+        client_send(other, wait, 200000);
+        fixture_await_suspended(&net, i);
+    }
+    static uint8_t begin[80000] = { 0, 3 * MIB >> 16, 0, 0 }; /* These come with the length. */
     memset(begin + 4, 'e', sizeof begin - 4);
     client_send(client, begin, sizeof begin);
     fixture_settle(&net);
@@ -213,8 +218,10 @@ TEST(a_half_read_frame_without_progress_is_closed_when_others_wait)
     assert_int_equal(fixture_stats(&net).connections_open, 1); /* Nobody waits. */
     int client = half_send(4 * MIB, 10);
     assert_true(fixture_stats(&net).memory_waiting > 0);
-    for (unsigned i = 0; i < 3; i++)
-        time_passes_ms(30001);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(fixture_stats(&net).connections_open, 2);
+        time_passes_ms(1001);
+    }
     client_expect_closed(&net, lazy);
     send_rest(client, 4 * MIB - 10);
     expect_reply_of(client, 4 * MIB);
@@ -228,12 +235,45 @@ TEST(a_half_read_frame_that_goes_on_is_not_closed)
     up(16 * MIB);
     int slow = half_send(15 * MIB, 10), waiting = half_send(4 * MIB, 10);
     for (unsigned i = 0; i < 10; i++) {
-        send_rest(slow, 100000);
-        time_passes_ms(30001);
+        if (i % 3 != 2) send_rest(slow, MIB); /* Something may be lost on its way. */
+        time_passes_ms(1001);
     }
     assert_int_equal(fixture_stats(&net).connections_open, 2);
     close(slow);
     close(waiting);
+    fixture_down(&net);
+}
+
+TEST(a_half_read_frame_that_comes_in_drops_is_closed_when_others_wait)
+{
+    up(16 * MIB);
+    int slow = half_send(15 * MIB, 10), waiting = half_send(4 * MIB, 10);
+    for (unsigned i = 0; i < 3; i++) {
+        send_rest(slow, 100000);
+        time_passes_ms(1001);
+    }
+    client_expect_closed(&net, slow);
+    close(waiting);
+    fixture_down(&net);
+}
+
+TEST(frames_of_a_usual_size_go_on_while_large_half_sent_ones_hold_the_rest)
+{
+    up(16 * MIB);
+    int holder = half_send(15 * MIB, 10), waiting = half_send(15 * MIB, 10);
+    assert_int_equal(traced("a request waits for memory"), 1);
+    int client = half_send(1 * MIB, 10);
+    for (unsigned i = 0; i < 3; i++) {
+        uint8_t prefix[4];
+        send_rest(client, 1 * MIB - (i == 0 ? 10 : 0));
+        expect_reply_of(client, 1 * MIB);
+        store_i32(prefix, 1 * MIB);
+        client_send(client, prefix, 4);
+    }
+    assert_int_equal(fixture_stats(&net).connections_open, 3);
+    close(holder);
+    close(waiting);
+    close(client);
     fixture_down(&net);
 }
 
