@@ -106,6 +106,7 @@ static int sync_leftovers(struct data_dir *dir)
     int err = dir->needs_sync ? data_dir_sync_all(dir) : 0;
 
     if (err != 0) err = data_dir_sync_all(dir);
+    if (err == 0 && dir->needs_sync) atomic_store(&dir->is_synced, true);
     if (err == 0) dir->needs_sync = false;
     return err;
 }
@@ -149,6 +150,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     atomic_init(&opened->sweeps_no_more, false);
     atomic_init(&opened->has_given_up, false);
     atomic_init(&opened->has_failed, false);
+    atomic_init(&opened->is_synced, false);
     pthread_mutex_init(&opened->lock, NULL);
     map_init(&opened->partitions);
     opened->path = mem_strdup(path);
@@ -251,6 +253,16 @@ void data_dir_note_failure(struct data_dir *dir)
 bool data_dir_has_failed(struct data_dir *dir)
 {
     return atomic_load(&dir->has_failed);
+}
+
+bool data_dir_holds_nothing_unsynced(struct data_dir *dir)
+{
+    return atomic_load(&dir->is_synced) && !atomic_load(&dir->has_failed);
+}
+
+void data_dir_note_unsynced(struct data_dir *dir)
+{
+    atomic_store(&dir->is_synced, false);
 }
 
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)

@@ -111,6 +111,11 @@ int data_dir_sync_all(struct data_dir *dir);
 void data_dir_note_failure(struct data_dir *dir);
 bool data_dir_has_failed(struct data_dir *dir);
 
+/* Is what a log that is opened finds in its folder on disk? So it is when all that earlier lives left was synced
+ * when we began, until a log is closed, or its opening given up, with something that is not. Any thread. */
+bool data_dir_holds_nothing_unsynced(struct data_dir *dir);
+void data_dir_note_unsynced(struct data_dir *dir);
+
 /* Everything was flushed and closed: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
 

@@ -29,7 +29,8 @@ struct data_dir {
     int lock_fd;
     bool was_clean;
     bool needs_sync;        /* What a life before left in the page cache may not be on disk, */
-    atomic_bool has_failed; /* and not even a sync may bring it there (failure_mark.h). */
+    atomic_bool is_synced;  /* it is since we began, and no log was left unsynced after that, */
+    atomic_bool has_failed; /* or not even a sync may bring it there (failure_mark.h). */
     struct data_dir_identity identity;
     char *sisters; /* As in data_dir_set_sisters(). */
     int64_t reserve_limit;

@@ -160,9 +160,11 @@ static void leave_in_order(struct partition_log *log)
         if (!is_at_checkpoint) log_finish_segment(log_active(log));
     }
     if (is_at_checkpoint) (void)log_remove_old_snapshots(log);
-    if (log->failed != 0 || !is_at_checkpoint)
+    if (log->failed != 0 || !is_at_checkpoint) {
+        data_dir_note_unsynced(log->dir);
         data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic, log->partition,
                                 recovery_point_to_leave(log));
+    }
 }
 
 void partition_log_close(struct partition_log *log)

@@ -320,6 +320,15 @@ static bool ends_early(const struct recovering *recovering, size_t index)
            log->segments[index + 1]->base_offset > recovering->cleaned_offset;
 }
 
+/* By (3). Of many logs that a kill left it is much less to sync them all at once, before they are opened. */
+static bool must_sync_records(const struct recovering *recovering)
+{
+    struct partition_log *log = recovering->log;
+
+    return recovering->writes_again || (recovering->next_offset > log->recovery_point &&
+                                        !data_dir_holds_nothing_unsynced(log->dir));
+}
+
 /* What the recovery point stands for, and was changed. If there is data above it the next
  * checkpoint is soon enough for the end of the indexes; otherwise there may be none before a clean stop. */
 static bool must_sync_indexes(const struct recovering *recovering, const struct segment_scan *scan)
@@ -388,8 +397,7 @@ static int recover_segment(struct recovering *recovering, size_t index, bool *in
         err = cut(recovering, index, &scan);
         if (err == 0 && is_misplaced && scan.end == 0)
             err = drop_misplaced(log, index, indexes_are_lost);
-    } else if (err == 0 &&
-               (recovering->writes_again || recovering->next_offset > log->recovery_point)) {
+    } else if (err == 0 && must_sync_records(recovering)) {
         err = sync_segment(log, segment);
     } else {
         segment->flushed_size = segment->size;
