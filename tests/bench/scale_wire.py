@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "clients"))
 from broker import receive_frame, request  # noqa: E402
@@ -30,7 +31,7 @@ def crc32c(data):
 
 
 def batch(value):
-    """One record, without key and producer, of time 0."""
+    """One record, without key and producer, of now: retention would take an old one away."""
     def varint(number):
         number = (number << 1) ^ (number >> 63)
         out = b""
@@ -41,7 +42,8 @@ def batch(value):
 
     record = b"\0" + varint(0) + varint(0) + varint(-1) + varint(len(value)) + value + varint(0)
     record = varint(len(record)) + record
-    body = struct.pack(">hiqqqhii", 0, 0, 0, 0, -1, -1, -1, 1) + record
+    now_ms = int(time.time() * 1000)
+    body = struct.pack(">hiqqqhii", 0, 0, now_ms, now_ms, -1, -1, -1, 1) + record
     body = struct.pack(">I", crc32c(body)) + body
     return struct.pack(">qiib", 0, len(body) + 5, 0, 2) + body
 
