@@ -246,7 +246,8 @@ static struct set_folder *folder_that_lost(struct partition_set *set, const char
             continue;
         trace(TRACE_ERROR, "partition",
               "%s: the folder of %s-%" PRId32 " is gone, but was on disk up to offset %" PRId64
-              ": its records are lost, and it begins anew",
+              ": it begins anew, and unless its topic was deleted and created again just before a kill, "
+              "its records are lost",
               data_dir_path(folder->dir), topic, index, offset);
         return folder;
     }
@@ -321,6 +322,8 @@ void partition_set_give_up(struct partition_set *set, const char *topic, int32_t
         if (!is_there) continue;
         int err = partition_log_give_up(folder->dir, topic, index, topic_id);
         if (err == ERR_INCONSISTENT_TOPIC_ID) continue; /* A later topic of that name. */
+        /* A power cut may take what says whose it is, of many folders: what remains is told together. */
+        if (err == ERR_MALFORMED || err == ERR_NOT_FOUND) continue;
         if (err != 0) {
             trace(TRACE_WARN, "partition", "%s/%s of a deleted topic cannot be given up: %s",
                   data_dir_path(folder->dir), name, error_text(err));
