@@ -18,6 +18,10 @@ char *mem_strdup(const char *text);
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mem_free(void *memory); /* NULL is fine. */
 
+/* Gives what is free back to the system, which free() does for the largest pieces only. Takes tens of milliseconds
+ * after much was freed: not on a loop. Any thread. */
+void mem_trim(void);
+
 /* Tests only: from now on the nth allocation of this thread fails (1 is the next), and no later one.
  * 0 turns it off. */
 void mem_fail_at(long nth);

@@ -64,7 +64,7 @@ static void call_end(struct call *call, enum call_state state)
     if (state == CALL_READY) {
         outbox->reply_bytes += call->reply.bytes.length;
         box->unsent_bytes = CALL_BOX_BYTES + call->reply.bytes.length;
-        net_loop->unsent_bytes += box->unsent_bytes;
+        net_loop_count_unsent(net_loop, box->unsent_bytes);
     }
     call_box_settle(box);
     if (connection != net_loop->bursting) net_loop_mark_dirty(net_loop, connection);

@@ -77,6 +77,7 @@ void connection_close(struct connection *connection)
     timer_cancel(net_loop->base, &connection->patience);
     list_remove(&connection->node);
     list_remove(&connection->dirty);
+    list_remove(&connection->turn);
     inbox_drop(connection);
     uv_close((uv_handle_t *)&connection->poll, connection_gone);
     connection_leave(connection);
@@ -219,6 +220,7 @@ static size_t connection_deliver(struct connection *connection, const uint8_t *d
     struct net_server *server = net_loop->net->config.server;
     size_t at = 0;
     bool goes_on = true;
+    net_loop_begin_turn(net_loop);
     while (goes_on) {
         uint32_t calls_before = net_loop->calls_begun;
         net_loop->burst++;
@@ -232,7 +234,8 @@ static size_t connection_deliver(struct connection *connection, const uint8_t *d
         /* DESIGN 2.3: all that is ready leaves with one write; that may make room for more. */
         outbox_flush(connection);
         goes_on = at < length && !connection->is_closed && !connection->is_ending &&
-                  !connection->inbox.is_waiting && !outbox_is_stalled(connection);
+                  !connection->inbox.is_waiting && !outbox_is_stalled(connection) &&
+                  !net_loop_turn_is_over(net_loop);
     }
     return at;
 }
@@ -298,6 +301,10 @@ void connection_go_on(struct connection *connection)
     struct inbox *inbox = &connection->inbox;
     outbox_flush(connection);
     while (inbox_can_go_on(connection)) {
+        if (net_loop_turn_is_over(connection->loop)) {
+            net_loop_put_off(connection->loop, connection);
+            break;
+        }
         size_t length = inbox->held_length - inbox->held_at;
         size_t done = connection_deliver(connection, inbox->held + inbox->held_at, length);
         if (!connection->is_closed && !connection->is_ending) inbox_held_done(connection, done);
@@ -387,6 +394,7 @@ int connection_open(struct net_loop *net_loop, int fd, uint64_t id, unsigned lis
     connection_print_address(address, connection->peer);
     list_init(&connection->node);
     list_init(&connection->dirty);
+    list_init(&connection->turn);
     timer_init(&connection->patience, connection_on_patience);
     inbox_init(connection);
     outbox_init(&connection->outbox);

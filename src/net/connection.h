@@ -37,6 +37,7 @@ struct connection {
     struct net_loop *loop;
     struct list node;  /* The loop's open ones. */
     struct list dirty; /* The loop's dirty ones. */
+    struct list turn;  /* The loop's `waiting_readers`. */
     unsigned references;
     bool is_closed;
     bool is_ending; /* Also while it lingers. */

@@ -233,7 +233,9 @@ size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_
 {
     struct inbox *inbox = &connection->inbox;
     size_t at = 0;
+    bool has_called = false;
     while (!connection->is_ending) {
+        if (has_called && at < length && net_loop_turn_is_over(connection->loop)) return at;
         if (inbox->frame != NULL) {
             size_t count = inbox_fill(inbox->frame + inbox->frame_have,
                                       inbox->frame_length - inbox->frame_have, data + at,
@@ -243,7 +245,7 @@ size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_
             if (inbox->frame_have < inbox->frame_length) return at;
             list_remove(&inbox->incomplete);
             if (outbox_is_stalled(connection)) return at;
-            inbox_call(connection, inbox->frame, true);
+            has_called = inbox_call(connection, inbox->frame, true);
             continue;
         }
         if (inbox->is_waiting) return at;
@@ -262,7 +264,7 @@ size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_
             if (outbox_is_stalled(connection)) return at;
             const uint8_t *frame = data + at;
             at += inbox->frame_length;
-            inbox_call(connection, frame, false);
+            has_called = inbox_call(connection, frame, false);
         }
     }
     return connection->is_ending ? length : at; /* What comes after the end is of no interest. */

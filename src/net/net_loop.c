@@ -20,11 +20,52 @@
 
 #define WAITING_LINE_MS 60000
 
+/* So much in replies that are ready, and the heap is trimmed when they are gone. */
+#define MANY_UNSENT_BYTES (16u * 1024 * 1024)
+#define TRIM_AFTER_MS     5000
+
+/* Far longer than a burst of usual requests takes. */
+#define TURN_US 5000
+
 /* What is under way when the loop closes has this long to be answered, and the answers to be taken.
  * A produce that was appended and not answered is the worst that a stop can do to a client: of each
  * producer only the newest batch is known after a restart, so that a repeated older one looks like
  * a gap (KIP-98). */
 #define FAREWELL_MS 2000
+
+/* ---- memory that is not needed any more ---- */
+
+static void run_trim(struct job *job)
+{
+    mem_trim();
+    mem_free(job);
+}
+
+/* Many replies of middling sizes leave holes in the heap, which it keeps: a crowd of clients that once asked
+ * for much would be seen for ever in what the process has. */
+static void net_loop_trim(struct timer *timer)
+{
+    struct net_loop *net_loop = LIST_OWNER(timer, struct net_loop, trim);
+    if (net_loop->unsent_bytes > MANY_UNSENT_BYTES) {
+        timer_set(net_loop->base, timer, TRIM_AFTER_MS);
+        return;
+    }
+    net_loop->had_many_unsent = false;
+    struct job *job = mem_alloc(sizeof *job); /* Nobody's: it may run after the loop has ended. */
+    if (job == NULL) return;
+    job_init(job, run_trim);
+    executor_submit(net_loop->net->config.disk, job);
+}
+
+void net_loop_count_unsent(struct net_loop *net_loop, uint64_t bytes)
+{
+    net_loop->unsent_bytes += bytes;
+    if (net_loop->unsent_bytes <= MANY_UNSENT_BYTES || net_loop->had_many_unsent) return;
+    net_loop->had_many_unsent = true;
+    if (!net_loop->is_closing) timer_set(net_loop->base, &net_loop->trim, TRIM_AFTER_MS);
+}
+
+/* ---- turns ---- */
 
 static void net_loop_look_at_progress(struct timer *timer)
 {
@@ -73,6 +114,7 @@ static void net_loop_tell_gone(struct net_loop *net_loop)
         return;
     net_loop->is_gone_told = true;
     timer_cancel(net_loop->base, &net_loop->progress);
+    timer_cancel(net_loop->base, &net_loop->trim);
     frame_pool_close(&net_loop->frame_pool);
     sem_post(&net_loop->gone);
 }
@@ -84,6 +126,24 @@ static void net_loop_go_on(struct connection *connection)
     connection_release(connection);
 }
 
+void net_loop_begin_turn(struct net_loop *net_loop)
+{
+    if (net_loop->turn_began_us < 0)
+        net_loop->turn_began_us = clock_monotonic_us(net_loop->net->config.clock);
+}
+
+bool net_loop_turn_is_over(const struct net_loop *net_loop)
+{
+    return net_loop->turn_began_us >= 0 &&
+           clock_monotonic_us(net_loop->net->config.clock) - net_loop->turn_began_us >= TURN_US;
+}
+
+void net_loop_put_off(struct net_loop *net_loop, struct connection *connection)
+{
+    if (list_is_empty(&connection->turn))
+        list_push_back(&net_loop->waiting_readers, &connection->turn);
+}
+
 /* Just before the loop waits for the next event. It ends: nothing is read here, and each
  * connection has only so much aside that it may make others dirty with. */
 static void net_loop_before_wait(uv_prepare_t *prepare)
@@ -91,12 +151,19 @@ static void net_loop_before_wait(uv_prepare_t *prepare)
     struct net_loop *net_loop = prepare->data;
     struct list *node;
     net_loop->turn_bytes = 0;
+    net_loop->turn_began_us = -1;
+    while (!net_loop_turn_is_over(net_loop) &&
+           (node = list_pop_front(&net_loop->waiting_readers)) != NULL)
+        net_loop_go_on(LIST_OWNER(node, struct connection, turn));
     while (net_loop->turn_bytes < LOOP_TURN_BYTES &&
            (node = list_pop_front(&net_loop->waiting_senders)) != NULL)
         net_loop_go_on(LIST_OWNER(node, struct connection, outbox.turn));
     while ((node = list_pop_front(&net_loop->dirty)) != NULL)
         net_loop_go_on(LIST_OWNER(node, struct connection, dirty));
-    if (!list_is_empty(&net_loop->waiting_senders)) loop_post(net_loop->base, &net_loop->again);
+    bool has_readers = !list_is_empty(&net_loop->waiting_readers);
+    if (!has_readers) net_loop->turn_began_us = -1; /* The wait is nobody's. */
+    if (has_readers || !list_is_empty(&net_loop->waiting_senders))
+        loop_post(net_loop->base, &net_loop->again);
     net_loop_tell_gone(net_loop);
 }
 
@@ -127,8 +194,11 @@ int net_loop_open(struct net_loop **net_loop, struct net *net, unsigned index)
     list_init(&fresh->incomplete);
     list_init(&fresh->spare_calls);
     list_init(&fresh->waiting_senders);
+    list_init(&fresh->waiting_readers);
+    fresh->turn_began_us = -1;
     message_init(&fresh->again, net_loop_turns_again);
     timer_init(&fresh->progress, net_loop_look_at_progress);
+    timer_init(&fresh->trim, net_loop_trim);
     sem_init(&fresh->gone, 0, 0);
 
     char name[16];

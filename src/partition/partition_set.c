@@ -246,7 +246,8 @@ static struct set_folder *folder_that_lost(struct partition_set *set, const char
             continue;
         trace(TRACE_ERROR, "partition",
               "%s: the folder of %s-%" PRId32 " is gone, but was on disk up to offset %" PRId64
-              ": it begins anew, and unless its topic was deleted and created again just before a kill, "
+              ": it begins anew, and unless its topic was deleted and created again just before a "
+              "kill, "
               "its records are lost",
               data_dir_path(folder->dir), topic, index, offset);
         return folder;

@@ -216,7 +216,7 @@ TEST(a_request_waits_while_others_have_the_memory)
     static const uint8_t half[] = { 0, 0x0d, 0, 0, 0, 18 }; /* 851,968 bytes, and the first two. */
     client_send_bytes(first, half, sizeof half);
     assert_served(second); /* Small ones go on. */
-    struct produce_request request = produce_request(second, topic, 0, batch_of(second, 500000));
+    struct produce_request request = produce_request(second, topic, 0, batch_of(second, 270000));
     client_send(second, PRODUCE, PRODUCE_NEWEST, &request);
     assert_waits(second);
     client_close(first);

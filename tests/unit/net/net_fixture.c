@@ -162,6 +162,12 @@ static void server_call(struct net_server *server, struct call *call)
         call->is_serial = true;
         suspend(fixture, call);
         break;
+    case 'w': {
+        struct clock *clock = fixture->config.clock;
+        clock_manual_advance_ms(LIST_OWNER(clock, struct clock_manual, clock), 3);
+        answer(call);
+        break;
+    }
     case 's':
     case 'l':
     case 'r': suspend(fixture, call); break;

@@ -4,6 +4,7 @@
  * A request's first byte says what to do with it:
  *
  *    'e'  answer at once, with the request's own bytes
+ *    'w'  work for 3 ms, by a clock_manual, and answer
  *    'b'  answer when the burst ends
  *    's'  keep the frame, answer when the test says so
  *    'S'  the same, and nothing may overtake it

@@ -210,3 +210,37 @@ TEST(a_released_frame_gives_its_bytes_back_while_the_call_waits)
     close(client);
     fixture_down(&net);
 }
+
+/* Nobody waits for all that others have asked for. */
+TEST(requests_that_take_long_are_handed_over_in_turns)
+{
+    enum { BUSY = 3, EACH = 40 };
+    struct clock_manual time_now;
+    int busy[BUSY];
+    fixture_init(&net);
+    clock_manual_init(&time_now, 1000000);
+    net.config.clock = &time_now.clock;
+    fixture_up(&net, false);
+    for (unsigned i = 0; i < BUSY; i++)
+        busy[i] = client_connect(&net);
+    int other = client_connect(&net);
+    fixture_settle(&net);
+    for (unsigned i = 0; i < BUSY; i++)
+        for (unsigned k = 0; k < EACH; k++)
+            client_text(busy[i], "w");
+    client_text(other, "e-one");
+    client_expect(&net, other, "e-one");
+    assert_true(net.calls < BUSY * 4);
+    client_text(other, "e-two");
+    client_expect(&net, other, "e-two");
+    assert_true(net.calls < BUSY * EACH / 2);
+    for (unsigned i = 0; i < BUSY; i++) {
+        for (unsigned k = 0; k < EACH; k++)
+            client_expect(&net, busy[i], "w");
+        close(busy[i]);
+    }
+    close(other);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).memory_reserved, 0);
+    fixture_down(&net);
+}
