@@ -314,12 +314,16 @@ void connection_go_on(struct connection *connection)
 }
 
 /* The peer has ended its side while we do not read. There may be requests of its before that
- * end, which are still served in their turn (produces with acks=0); an ending connection reads
- * nothing more. */
+ * end, which are still served in their turn (produces with acks=0); but none of its calls need wait for anything
+ * any more, and others need what they hold. An ending connection reads nothing more, and one whose frame will
+ * never be whole need not wait for its memory. */
 static void connection_peer_ended(struct connection *connection)
 {
     connection->has_peer_ended = true;
-    if (connection->is_ending) connection_close(connection);
+    if (connection->is_ending || (connection->inbox.is_waiting && inbox_is_hopeless(connection)))
+        connection_close(connection);
+    else
+        outbox_tell_open(connection);
 }
 
 static void connection_on_poll(uv_poll_t *poll, int status, int events)

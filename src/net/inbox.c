@@ -190,10 +190,7 @@ static bool inbox_start_frame(struct connection *connection)
     return false;
 }
 
-/* Did the peer leave while its frame waited for memory, without the rest of the frame being here? Nobody
- * reads meanwhile, so nobody saw it go; and memory that is got and given back for each of thousands
- * that are gone would keep the living waiting. */
-static bool inbox_is_hopeless(const struct connection *connection)
+bool inbox_is_hopeless(const struct connection *connection)
 {
     const struct inbox *inbox = &connection->inbox;
     const struct transport *transport = &connection->transport;

@@ -58,6 +58,11 @@ size_t inbox_took(struct connection *connection, size_t got);
  * `data` it is done with. */
 size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_t length);
 
+/* Did the peer leave while its frame waited for memory, without the rest of the frame being here? Nobody
+ * reads meanwhile, so nobody saw it go; and memory that is got and given back for each of thousands
+ * that are gone would keep the living waiting. */
+bool inbox_is_hopeless(const struct connection *connection);
+
 /* (3) Puts bytes aside. False when out of memory. */
 bool inbox_hold(struct connection *connection, const uint8_t *data, size_t length);
 

@@ -180,6 +180,23 @@ TEST(with_a_tiny_budget_every_frame_still_comes_whole)
     fixture_down(&net);
 }
 
+TEST(whoever_leaves_while_his_frame_waits_for_memory_is_gone_at_once)
+{
+    up(16 * MIB);
+    int holder = half_send(10 * MIB, 10);
+    int gone[5];
+    for (unsigned i = 0; i < 5; i++)
+        gone[i] = half_send(8 * MIB, 10);
+    assert_int_equal(fixture_stats(&net).connections_open, 6);
+    for (unsigned i = 0; i < 5; i++)
+        close(gone[i]);
+    fixture_settle(&net);
+    assert_int_equal(fixture_stats(&net).connections_open, 1);
+    assert_int_equal(fixture_stats(&net).memory_waiting, 0);
+    close(holder);
+    fixture_down(&net);
+}
+
 TEST(suspended_calls_stop_reading_when_the_budget_is_used_up)
 {
     up(1 * MIB);

@@ -220,7 +220,9 @@ TEST(a_reset_is_seen_although_nothing_is_read)
 
 TEST(requests_before_the_peers_end_are_served_though_they_had_to_wait)
 {
-    up();
+    fixture_init(&net);
+    net.tells_nobody = true;
+    fixture_up(&net, true);
     int client = client_connect(&net);
     client_text(client, "SA");
     fixture_await_suspended(&net, 1);
@@ -230,6 +232,20 @@ TEST(requests_before_the_peers_end_are_served_though_they_had_to_wait)
     fixture_answer(&net, "A");
     client_expect(&net, client, "SA");
     fixture_await_calls(&net, 3);
+    client_expect_closed(&net, client);
+    fixture_down(&net);
+}
+
+TEST(a_call_that_waits_is_told_that_its_peer_has_ended)
+{
+    up();
+    int client = client_connect(&net);
+    client_text(client, "SA");
+    fixture_await_suspended(&net, 1);
+    client_text(client, "n");
+    shutdown(client, SHUT_WR);
+    fixture_await_calls(&net, 2);
+    assert_int_equal(net.abandoned, 1);
     client_expect_closed(&net, client);
     fixture_down(&net);
 }
