@@ -9,6 +9,8 @@
 #include "error.h"
 #include "fs.h"
 
+#define SET_ASIDE_MAX 100
+
 int fs_path(char path[PATH_MAX], const char *format, ...)
 {
     va_list arguments;
@@ -60,6 +62,19 @@ int fs_write_file(struct fs *fs, const char *path, const void *data, size_t leng
     return err;
 }
 
+int fs_set_aside(struct fs *fs, const char *path, char to[PATH_MAX])
+{
+    bool exists = true;
+    int err = 0;
+
+    for (int i = 1; err == 0 && exists && i <= SET_ASIDE_MAX; i++) {
+        err = fs_path(to, "%s.set-aside-%d", path, i);
+        if (err == 0) err = fs->exists(fs, to, &exists);
+    }
+    if (err != 0) return err;
+    return exists ? ERR_EXISTS : fs->rename(fs, path, to);
+}
+
 int fs_sync_file(struct fs *fs, const char *path)
 {
     int fd = -1;
@@ -103,7 +118,7 @@ static int remove_entry(void *context, const struct fs_entry *entry)
     char path[PATH_MAX];
 
     int err = fs_path(path, "%s/%s", removal->path, entry->name);
-    if (err == 0 && entry->is_folder) return fs_remove_tree(removal->fs, path);
+    if (err == 0 && entry->is_folder && !entry->is_link) return fs_remove_tree(removal->fs, path);
     if (err == 0) err = removal->fs->remove(removal->fs, path);
     return err;
 }
@@ -113,6 +128,7 @@ int fs_remove_tree(struct fs *fs, const char *path)
     struct tree_removal removal = { fs, path };
     int err = fs->list(fs, path, remove_entry, &removal);
 
-    if (err == 0) err = fs->remove_folder(fs, path);
-    return err;
+    if (err != 0) return err;
+    err = fs->remove_folder(fs, path);
+    return err == ERR_NOT_A_FOLDER ? fs->remove(fs, path) : err;
 }

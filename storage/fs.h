@@ -16,8 +16,9 @@
 
 struct fs_entry {
     char name[256];
-    bool is_folder;
-    bool is_file; /* Or a link to one. Neither: a pipe, a device, …. */
+    bool is_folder; /* Or a link to one. */
+    bool is_file;   /* Or a link to one. Neither: a pipe, a device, …. */
+    bool is_link;   /* One of its own; what it leads to is elsewhere. */
 };
 
 enum fs_open_mode {
@@ -91,10 +92,15 @@ int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t len
  * its name only after sync_folder(). */
 int fs_write_file(struct fs *fs, const char *path, const void *data, size_t length, bool sync);
 
+/* Renames what is there to `<path>.set-aside-<n>`, the first that is not taken: nothing looks at it any more, and
+ * an operator may. `to` gets its path. ERR_EXISTS: too many are. Syncs nothing. */
+int fs_set_aside(struct fs *fs, const char *path, char to[PATH_MAX]);
+
 /* fdatasync of a file that is not open. */
 int fs_sync_file(struct fs *fs, const char *path);
 
-/* Removes a folder and everything in it. */
+/* Removes a folder and everything in it. Links in it go, and what they lead to stays; but `path` itself may be
+ * one, to the folder that is emptied. */
 int fs_remove_tree(struct fs *fs, const char *path);
 
 #endif

@@ -251,21 +251,22 @@ static int posix_path_size(struct fs *fs, const char *path, int64_t *size)
     return 0;
 }
 
-static bool entry_is_folder(DIR *folder, const struct dirent *found)
+/* What it leads to, if it is a link. One that leads nowhere is neither a folder nor a file. */
+static void describe_entry(DIR *folder, const struct dirent *found, struct fs_entry *entry)
 {
     struct stat status;
 
-    if (found->d_type != DT_UNKNOWN) return found->d_type == DT_DIR;
-    return fstatat(dirfd(folder), found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(status.st_mode);
-}
-
-static bool entry_is_file(DIR *folder, const struct dirent *found)
-{
-    struct stat status;
-
-    if (found->d_type != DT_UNKNOWN && found->d_type != DT_LNK) return found->d_type == DT_REG;
-    return fstatat(dirfd(folder), found->d_name, &status, 0) == 0 && S_ISREG(status.st_mode);
+    snprintf(entry->name, sizeof entry->name, "%s", found->d_name);
+    entry->is_folder = found->d_type == DT_DIR;
+    entry->is_file = found->d_type == DT_REG;
+    entry->is_link = found->d_type == DT_LNK;
+    if (found->d_type == DT_UNKNOWN) /* As some file systems have it. */
+        entry->is_link = fstatat(dirfd(folder), found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         S_ISLNK(status.st_mode);
+    if (found->d_type != DT_UNKNOWN && found->d_type != DT_LNK) return;
+    if (fstatat(dirfd(folder), found->d_name, &status, 0) != 0) return;
+    entry->is_folder = S_ISDIR(status.st_mode);
+    entry->is_file = S_ISREG(status.st_mode);
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -295,9 +296,7 @@ static int posix_list(struct fs *fs, const char *path,
             break;
         }
         if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0) continue;
-        snprintf(entry.name, sizeof entry.name, "%s", found->d_name);
-        entry.is_folder = entry_is_folder(folder, found);
-        entry.is_file = entry_is_file(folder, found);
+        describe_entry(folder, found, &entry);
         err = each(context, &entry);
     }
     closedir(folder);

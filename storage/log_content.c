@@ -8,8 +8,6 @@
 #include "error.h"
 #include "trace.h"
 
-#define SET_ASIDE_MAX 100
-
 static int offsets_add(struct log_offsets *offsets, int64_t value)
 {
     if (offsets->count == offsets->capacity) {
@@ -126,15 +124,9 @@ static int note_lost_index(struct partition_log *log, const char *name)
 int log_set_aside(struct partition_log *log, const char *name, char to[PATH_MAX])
 {
     char from[PATH_MAX];
-    bool exists = true;
 
     int err = fs_path(from, "%s/%s", log->folder, name);
-    for (int i = 1; err == 0 && exists && i <= SET_ASIDE_MAX; i++) {
-        err = fs_path(to, "%s.set-aside-%d", from, i);
-        if (err == 0) err = log->fs->exists(log->fs, to, &exists);
-    }
-    if (err != 0) return err;
-    return exists ? ERR_EXISTS : log->fs->rename(log->fs, from, to);
+    return err == 0 ? fs_set_aside(log->fs, from, to) : err;
 }
 
 /* Whatever it is: somebody has put it there, so it is kept. */

@@ -38,8 +38,7 @@ enum log_content_kind log_content_kind(struct fs *fs, const char *folder);
  * Blocks. */
 void log_content_tell_unreadable(struct partition_log *log);
 
-/* Renames a file of the log's folder to `<name>.set-aside-<n>`, the first that is not taken: nothing looks at it
- * any more, and an operator may. `to` gets its path. ERR_EXISTS: too many are. Blocks; syncs nothing. */
+/* fs_set_aside() for a file of the log's folder. */
 int log_set_aside(struct partition_log *log, const char *name, char to[PATH_MAX]);
 
 int log_content_compare(const void *a, const void *b); /* Of two offsets, for bsearch(). */

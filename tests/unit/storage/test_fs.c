@@ -183,3 +183,54 @@ TEST(a_tree_is_removed_with_everything_in_it)
     assert_int_equal(fs->exists(fs, path, &exists), 0);
     assert_false(exists);
 }
+
+static int take_entry(void *context, const struct fs_entry *entry)
+{
+    struct fs_entry *wanted = context;
+
+    if (strcmp(entry->name, wanted->name) == 0) *wanted = *entry;
+    return 0;
+}
+
+static void describe(const char *folder, const char *name, struct fs_entry *described)
+{
+    memset(described, 0, sizeof *described);
+    strcpy(described->name, name);
+    assert_int_equal(fs->list(fs, folder, take_entry, described), 0);
+}
+
+TEST(a_link_is_what_it_leads_to_and_a_tree_ends_there)
+{
+    char outside[PATH_MAX], file[PATH_MAX], link[PATH_MAX];
+    struct fs_entry entry;
+    bool exists;
+
+    start("links");
+    assert_int_equal(fs_path(outside, "%s-outside", path), 0);
+    assert_int_equal(fs_path(file, "%s/file", outside), 0);
+    assert_int_equal(fs->make_folder(fs, path), 0);
+    assert_int_equal(fs->make_folder(fs, outside), 0);
+    assert_int_equal(fs_write_file(fs, file, "x", 1, true), 0);
+    assert_int_equal(fs_path(link, "%s/to-folder", path), 0);
+    assert_int_equal(symlink(outside, link), 0);
+    describe(path, "to-folder", &entry);
+    assert_true(entry.is_folder && entry.is_link && !entry.is_file);
+    assert_int_equal(fs_path(link, "%s/to-file", path), 0);
+    assert_int_equal(symlink(file, link), 0);
+    describe(path, "to-file", &entry);
+    assert_true(!entry.is_folder && entry.is_link && entry.is_file);
+    assert_int_equal(fs_path(link, "%s/nowhere", path), 0);
+    assert_int_equal(symlink("/nowhere/at/all", link), 0);
+    describe(path, "nowhere", &entry);
+    assert_true(!entry.is_folder && entry.is_link && !entry.is_file);
+
+    assert_int_equal(fs_remove_tree(fs, path), 0);
+    assert_int_equal(fs->exists(fs, file, &exists), 0);
+    assert_true(exists);
+    assert_int_equal(symlink(outside, path), 0); /* But what it is called for is emptied. */
+    assert_int_equal(fs_remove_tree(fs, path), 0);
+    assert_int_equal(fs->exists(fs, file, &exists), 0);
+    assert_false(exists);
+    assert_int_equal(fs->exists(fs, path, &exists), 0);
+    assert_false(exists);
+}
