@@ -216,6 +216,8 @@ static int window_load(struct meta_log *log, int64_t index)
     };
     window_forget(window);
     int err = partition_log_read(log->log, &read);
+    if (err == ERR_CORRUPT_MESSAGE)
+        log->damage = (struct log_damage){ partition_log_segment_base(log->log, index), -1, index };
     if (err != 0) return err;
     size_t got = 0, at = 0;
     uint8_t *data = mem_alloc(read.slice.length);
@@ -268,8 +270,11 @@ void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_s
     if (log->damage.segment >= 0) {
         if (known < log->damage.index) known = log->damage.index; /* By what lies behind it. */
         snprintf(file, sizeof file, "/%020" PRId64 ".log", log->damage.segment);
-        snprintf(where, sizeof where, ", from entry %" PRId64 " at position %" PRId64 " on",
-                 log->damage.index, log->damage.position);
+        int length = snprintf(where, sizeof where, ", from entry %" PRId64, log->damage.index);
+        if (log->damage.position >= 0)
+            length += snprintf(where + length, sizeof where - (size_t)length,
+                               " at position %" PRId64, log->damage.position);
+        snprintf(where + length, sizeof where - (size_t)length, " on");
     }
     snprintf(
         why, why_size,
@@ -280,7 +285,7 @@ void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_s
 }
 
 int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock, int64_t term,
-                  int64_t persisted_index, char *why, size_t why_size)
+                  int64_t persisted_index, int64_t snapshot_index, char *why, size_t why_size)
 {
     struct partition_log_open_options options = {
         .dir = dir,
@@ -288,6 +293,7 @@ int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clo
         .topic = META_LOG_TOPIC,
         .partition = 0,
         .cut_only_from = persisted_index == 0 ? 0 : persisted_index + 1, /* A new log ends at 0. */
+        .may_restart_at = snapshot_index + 1,
         .batch_is_right = meta_batch_is_right,
         .on_disk_before = meta_batch_on_disk_before,
         .on_disk_epoch = term,

@@ -44,9 +44,10 @@ struct meta_log;
 
 /* Opens or makes the log; all that it holds is on the disk then. `why` gets a sentence on failure:
  * ERR_CORRUPT_MESSAGE by (2), ERR_IO, ERR_NO_SPACE, ERR_NO_MEMORY. Blocks. `term`, `persisted_index`: the
- * vote file's. */
+ * vote file's. `snapshot_index`: of the newest snapshot, 0: none; only behind that may the log have been about to
+ * begin anew (meta_log_restart()). */
 int meta_log_open(struct meta_log **log, struct data_dir *dir, struct clock *clock, int64_t term,
-                  int64_t persisted_index, char *why, size_t why_size);
+                  int64_t persisted_index, int64_t snapshot_index, char *why, size_t why_size);
 
 /* The sentence for ERR_CORRUPT_MESSAGE, also where a read gave it. */
 void meta_log_explain_damage(const struct meta_log *log, char *why, size_t why_size);

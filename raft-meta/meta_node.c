@@ -173,6 +173,21 @@ static void node_flushed(struct meta_log_flusher *flusher, uint64_t write, int e
 
 /* ---- open ---- */
 
+static int open_log(struct meta_node *node, char *why, size_t why_size)
+{
+    struct data_dir *dir = node->options.dir;
+    int64_t newest = 0;
+    unsigned count = 0;
+    int err = meta_snapshot_list(data_dir_fs(dir), data_dir_path(dir), &newest, 1, &count);
+    if (err != 0) {
+        snprintf(why, why_size, "%s cannot be looked into: %s", data_dir_path(dir),
+                 error_text(err));
+        return err;
+    }
+    return meta_log_open(&node->log, dir, node->options.clock, node->vote.term,
+                         node->vote.persisted_index, newest, why, why_size);
+}
+
 static int open_files(struct meta_node *node, char *why, size_t why_size)
 {
     struct data_dir *dir = node->options.dir;
@@ -180,9 +195,7 @@ static int open_files(struct meta_node *node, char *why, size_t why_size)
     if (path == NULL) return ERR_NO_MEMORY;
     int err = meta_vote_open(&node->vote, data_dir_fs(dir), path, why, why_size);
     mem_free(path);
-    if (err == 0)
-        err = meta_log_open(&node->log, dir, node->options.clock, node->vote.term,
-                            node->vote.persisted_index, why, why_size);
+    if (err == 0) err = open_log(node, why, why_size);
     if (err == 0) err = node_load_snapshot(node, why, why_size);
     return err;
 }

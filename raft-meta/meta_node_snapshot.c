@@ -143,6 +143,10 @@ int node_load_snapshot(struct meta_node *node, char *why, size_t why_size)
         return ERR_CORRUPT_MESSAGE;
     }
     if (err == 0 && node->snapshot.index > 0) err = load_fit_log(node);
+    if (err == ERR_CORRUPT_MESSAGE) { /* The snapshot is whole: it is the log. */
+        meta_log_explain_damage(node->log, why, why_size);
+        return err;
+    }
     if (err == 0) err = meta_snapshot_sweep(node_fs(node), node_folder(node));
     if (err != 0)
         snprintf(

@@ -9,9 +9,6 @@
 #include "checkpoint.h"
 #include "error.h"
 
-/* 100,000 partitions with names of the longest kind. */
-#define CHECKPOINT_MAX_BYTES ((size_t)64 << 20)
-
 /* The next line, without its end; null at the end of the text. */
 static struct str next_line(const char **at, const char *end)
 {

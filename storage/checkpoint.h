@@ -14,6 +14,9 @@
 
 #define CHECKPOINT_MAX_COLUMNS 3
 
+/* 100,000 partitions with names of the longest kind. */
+#define CHECKPOINT_MAX_BYTES ((size_t)64 << 20)
+
 struct checkpoint_line {
     struct str columns[CHECKPOINT_MAX_COLUMNS]; /* Borrowed; without the spaces between them. */
 };

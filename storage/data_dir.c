@@ -10,7 +10,6 @@
 #include "failure_mark.h"
 #include "trace.h"
 
-#define CLEAN_MARKER   ".kafka_cleanshutdown"
 #define PROBE_FILE     ".probe" /* Nothing that Kafka would look at. */
 #define LEAST_FREE_MIN ((int64_t)1 << 20)
 #define LEAST_FREE_MAX ((int64_t)256 << 20)
@@ -74,16 +73,6 @@ static int take_lock(struct data_dir *dir, char *why, size_t why_size)
     return err;
 }
 
-static int read_clean_marker(struct data_dir *dir, char *why, size_t why_size)
-{
-    char path[PATH_MAX];
-
-    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
-    if (err == 0) err = dir->fs->exists(dir->fs, path, &dir->was_clean);
-    if (err != 0) snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
-    return err;
-}
-
 /* A life that was killed, or whose disk failed, may have left in the page cache what is not on disk: names
  * above all, of files that it made, renamed and removed. A power cut would undo them beneath what this life
  * builds on them, so they are made to last first. */
@@ -111,14 +100,22 @@ static int sync_leftovers(struct data_dir *dir)
     return err;
 }
 
+/* Whatever it is: somebody has put it there, so it is kept. */
+int data_dir_move_away(struct data_dir *dir, const char *name)
+{
+    char path[PATH_MAX], to[PATH_MAX];
+
+    int err = fs_path(path, "%s/%s", dir->path, name);
+    if (err == 0) err = fs_set_aside(dir->fs, path, to);
+    if (err == 0) trace(TRACE_WARN, "storage", "%s is no file: it is now %s", path, to);
+    return err;
+}
+
 int data_dir_begin(struct data_dir *dir)
 {
-    char path[PATH_MAX];
-
-    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
-    if (err == 0) err = dir->fs->remove(dir->fs, path);
-    if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
-    return err == 0 || err == ERR_NOT_FOUND ? sync_leftovers(dir) : err;
+    int err = data_dir_remove_marker(dir);
+    if (err == 0) err = data_dir_clear_checkpoints(dir);
+    return err == 0 ? sync_leftovers(dir) : err;
 }
 
 static int find_reserve_limit(struct data_dir *dir, char *why, size_t why_size)
@@ -151,6 +148,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
     atomic_init(&opened->has_given_up, false);
     atomic_init(&opened->has_failed, false);
     atomic_init(&opened->is_synced, false);
+    atomic_init(&opened->has_links, false);
     pthread_mutex_init(&opened->lock, NULL);
     map_init(&opened->partitions);
     opened->path = mem_strdup(path);
@@ -167,7 +165,7 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
         err = sync_names_above(fs, path);
         if (err != 0) snprintf(why, why_size, "%s cannot be synced: %s", path, error_text(err));
     }
-    if (err == 0) err = read_clean_marker(opened, why, why_size);
+    if (err == 0) err = data_dir_read_marker(opened, why, why_size);
     if (err == 0) err = look_for_leftovers(opened, why, why_size);
     if (err == 0) err = data_dir_read_checkpoints(opened, why, why_size);
     if (err == 0) err = find_reserve_limit(opened, why, why_size);
@@ -255,28 +253,20 @@ bool data_dir_has_failed(struct data_dir *dir)
     return atomic_load(&dir->has_failed);
 }
 
+bool data_dir_syncs_all_logs(struct data_dir *dir)
+{
+    return !atomic_load(&dir->has_links);
+}
+
 bool data_dir_holds_nothing_unsynced(struct data_dir *dir)
 {
-    return atomic_load(&dir->is_synced) && !atomic_load(&dir->has_failed);
+    return atomic_load(&dir->is_synced) && !atomic_load(&dir->has_failed) &&
+           data_dir_syncs_all_logs(dir);
 }
 
 void data_dir_note_unsynced(struct data_dir *dir)
 {
     atomic_store(&dir->is_synced, false);
-}
-
-int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
-{
-    char path[PATH_MAX];
-    char text[64];
-
-    int length = snprintf(text, sizeof text, "{\"version\":0,\"brokerEpoch\":%" PRId64 "}",
-                          broker_epoch);
-    int err = failure_mark_remove(dir->fs,
-                                  dir->path); /* Everything was written and synced again. */
-    if (err == 0) err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
-    if (err == 0) err = fs_replace_file(dir->fs, path, text, (size_t)length);
-    return err;
 }
 
 bool data_dir_take_reserve(struct data_dir *dir, int64_t bytes)

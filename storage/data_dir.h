@@ -40,7 +40,8 @@ struct data_dir_identity {
 int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *why,
                   size_t why_size);
 
-/* Before anything is written: the clean marker counts once, so it goes for good. Without one, what the last
+/* Before anything is written: the clean marker counts once, so it goes for good; a folder in the place of a file
+ * that can be done without is set aside. Without a marker, what the last
  * life left in the page cache is synced, all of the file system at once. What is refused before that
  * stays as clean as it was. Blocks. */
 int data_dir_begin(struct data_dir *dir);
@@ -56,7 +57,8 @@ struct block_cache *data_dir_blocks(const struct data_dir *dir);
 
 const char *data_dir_path(const struct data_dir *dir);
 const struct data_dir_identity *data_dir_identity(const struct data_dir *dir);
-bool data_dir_was_clean(const struct data_dir *dir); /* The marker was there. */
+/* The marker was there, and the recovery points are those that it was left with. */
+bool data_dir_was_clean(const struct data_dir *dir);
 
 /* The directory ids of all data folders of the node, separated by commas; "" if not known. Written by
  * data_dir_set_identity(). 0 or ERR_NO_MEMORY. */
@@ -93,6 +95,12 @@ bool data_dir_may_name(struct data_dir *dir, const char *topic, int32_t partitio
  * since it would be believed of the new one after a crash. Blocks if there is something to forget. */
 int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition);
 
+/* All partitions of the folder are known: forgets what is remembered of others. The number of those. `keeps` is
+ * called under the lock. */
+size_t data_dir_forget_others(struct data_dir *dir,
+                              bool (*keeps)(void *context, const char *topic, int32_t partition),
+                              void *context);
+
 /* Replaces those of the files whose content changed. Blocks. Any thread; callers wait for each
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);
@@ -105,6 +113,10 @@ int data_dir_probe(struct data_dir *dir);
  * it has failed since the folder was opened. Blocks. */
 int data_dir_sync_all(struct data_dir *dir);
 
+/* Does that reach all logs? Not those whose folder is a link, perhaps to another disk. Known from
+ * data_dir_list() on. Any thread. */
+bool data_dir_syncs_all_logs(struct data_dir *dir);
+
 /* A write or a sync failed in the folder: what the page cache shows, now and in a life after a kill, may not be
  * on disk, and no sync brings it there. It has to be written again before it counts as durable. The next
  * clean stop ends that. Any thread. The first blocks, for no sync. */
@@ -116,7 +128,7 @@ bool data_dir_has_failed(struct data_dir *dir);
 bool data_dir_holds_nothing_unsynced(struct data_dir *dir);
 void data_dir_note_unsynced(struct data_dir *dir);
 
-/* Everything was flushed and closed: leaves the marker. Blocks. */
+/* Everything was flushed and closed, and the checkpoints are written: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
 
 /* May so much more be written of what only fills the disk (DESIGN 4.7)? What makes room, the metadata,
@@ -124,7 +136,8 @@ int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);
 bool data_dir_has_room(struct data_dir *dir, int64_t bytes);
 
 /* Renames a partition's folder to `<topic>-<partition>.<32 hex>-stray`: it belongs to another topic id
- * than the one wanted, and is not ours to remove. One line in the trace. Blocks. */
+ * than the one wanted, and is not ours to remove. One line in the trace, an error if records of that name were on
+ * disk. Blocks. */
 int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition);
 
 /* Is it the name of a partition's folder, `<topic>-<partition>`? A topic's own name may hold '-'. */

@@ -16,7 +16,7 @@
 #define MAX_OFFSET (INT64_MAX / 2)
 
 static const char *const checkpoint_files[CHECKPOINT_KINDS] = {
-    [CHECKPOINT_RECOVERY_POINT] = "recovery-point-offset-checkpoint",
+    [CHECKPOINT_RECOVERY_POINT] = RECOVERY_POINT_FILE,
     [CHECKPOINT_LOG_START] = "log-start-offset-checkpoint",
     [CHECKPOINT_HIGH_WATERMARK] = "replication-offset-checkpoint",
     [CHECKPOINT_CLEANED] = "cleaner-offset-checkpoint",
@@ -222,6 +222,36 @@ int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition)
     return has_forgotten ? data_dir_write_checkpoints(dir) : 0;
 }
 
+/* Caller holds the lock. */
+static void forget_all_kinds(struct data_dir *dir, struct partition_offsets *known)
+{
+    for (int kind = 0; kind < CHECKPOINT_KINDS; kind++)
+        if (known->offsets[kind] >= 0) dir->is_changed[kind] = true;
+    dir->has_forgotten = true;
+    mem_free(known);
+}
+
+size_t data_dir_forget_others(struct data_dir *dir,
+                              bool (*keeps)(void *context, const char *topic, int32_t partition),
+                              void *context)
+{
+    struct map_cursor cursor = { 0 };
+    const void *key;
+    size_t key_length, count = 0;
+    void *value;
+
+    pthread_mutex_lock(&dir->lock);
+    while (map_next(&dir->partitions, &cursor, &key, &key_length, &value)) {
+        struct partition_offsets *known = value;
+        if (keeps(context, known->topic, known->partition)) continue;
+        map_remove(&dir->partitions, key, key_length);
+        forget_all_kinds(dir, known);
+        count++;
+    }
+    pthread_mutex_unlock(&dir->lock);
+    return count;
+}
+
 struct checkpoint_reading {
     struct data_dir *dir;
     enum checkpoint_kind kind;
@@ -260,7 +290,7 @@ static void forget_kind(struct data_dir *dir, enum checkpoint_kind kind)
 /* What can be done without is passed over with a line in the trace, and written again. Without the others logs
  * would show what was deleted: that is for the operator to say. */
 static int pass_damage(struct data_dir *dir, enum checkpoint_kind kind, const char *path,
-                       int64_t line, char *why, size_t why_size)
+                       const char *damage, char *why, size_t why_size)
 {
     static const char *const lost[CHECKPOINT_KINDS] = {
         [CHECKPOINT_RECOVERY_POINT] = "the logs that it does not name are checked from their start",
@@ -272,13 +302,12 @@ static int pass_damage(struct data_dir *dir, enum checkpoint_kind kind, const ch
 
     if (lost[kind] == NULL) {
         snprintf(why, why_size,
-                 "%s is damaged in line %" PRId64
-                 "; restore it, or remove it: then records that were deleted, and are still there, "
-                 "are seen again",
-                 path, line);
+                 "%s %s; restore it, or remove it: then records that were deleted, and are still "
+                 "there, are seen again",
+                 path, damage);
         return ERR_MALFORMED;
     }
-    trace(TRACE_WARN, "storage", "%s is damaged in line %" PRId64 ": %s", path, line, lost[kind]);
+    trace(TRACE_WARN, "storage", "%s %s: %s", path, damage, lost[kind]);
     if (kind == CHECKPOINT_RECOVERY_POINT) dir->was_clean = false;
     if (kind == CHECKPOINT_HIGH_WATERMARK) forget_kind(dir, kind);
     return 0;
@@ -288,13 +317,16 @@ static int read_kind(struct data_dir *dir, enum checkpoint_kind kind, char *why,
 {
     struct checkpoint_reading reading = { dir, kind };
     char path[PATH_MAX];
+    char damage[64] = "is no file";
     int64_t line = 1;
 
     int err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
     if (err == 0) err = checkpoint_read(dir->fs, path, 3, take_line, &reading, &line);
-    bool is_damaged = err == ERR_MALFORMED;
+    dir->is_no_file[kind] = err == ERR_NOT_A_FILE;
+    bool is_damaged = err == ERR_MALFORMED || err == ERR_NOT_A_FILE;
+    if (err == ERR_MALFORMED) snprintf(damage, sizeof damage, "is damaged in line %" PRId64, line);
     if (is_damaged)
-        err = pass_damage(dir, kind, path, line, why, why_size);
+        err = pass_damage(dir, kind, path, damage, why, why_size);
     else if (err == ERR_NOT_FOUND)
         err = 0;
     else if (err != 0)
@@ -311,6 +343,20 @@ int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size)
         err = read_kind(dir, (enum checkpoint_kind)kind, why, why_size);
     note_points(dir, true);
     return err;
+}
+
+int data_dir_clear_checkpoints(struct data_dir *dir)
+{
+    bool has_moved = false;
+    int err = 0;
+
+    for (int kind = 0; kind < CHECKPOINT_KINDS && err == 0; kind++) {
+        if (!dir->is_no_file[kind]) continue;
+        err = data_dir_move_away(dir, checkpoint_files[kind]);
+        if (err == 0) dir->is_no_file[kind] = false;
+        has_moved = true;
+    }
+    return err == 0 && has_moved ? dir->fs->sync_folder(dir->fs, dir->path) : err;
 }
 
 void data_dir_free_checkpoints(struct data_dir *dir)

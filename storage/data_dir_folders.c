@@ -41,6 +41,7 @@ static bool is_deleted_folder(struct str name)
 }
 
 struct listing {
+    struct data_dir *dir;
     int (*each)(void *context, const char *folder, struct str topic, int32_t partition,
                 bool is_deleted);
     void *context;
@@ -60,6 +61,7 @@ static int list_entry(void *context, const struct fs_entry *entry)
         return listing->each(listing->context, entry->name, topic, partition, true);
     }
     if (!data_dir_parse_folder(name, &topic, &partition)) return 0;
+    if (entry->is_link) atomic_store(&listing->dir->has_links, true);
     return listing->each(listing->context, entry->name, topic, partition, false);
 }
 
@@ -68,7 +70,7 @@ int data_dir_list(struct data_dir *dir,
                               int32_t partition, bool is_deleted),
                   void *context)
 {
-    struct listing listing = { each, context };
+    struct listing listing = { dir, each, context };
 
     return dir->fs->list(dir->fs, dir->path, list_entry, &listing);
 }
@@ -161,12 +163,22 @@ int data_dir_give_up(struct data_dir *dir, const char *topic, int32_t partition)
 int data_dir_set_aside(struct data_dir *dir, const char *topic, int32_t partition)
 {
     char to[PATH_MAX];
+    int64_t offset = 0;
 
+    data_dir_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, topic, partition, &offset);
     int err = put_away(dir, topic, partition, STRAY_SUFFIX, to);
     if (err == 0) err = dir->fs->sync_folder(dir->fs, dir->path);
-    if (err == 0)
+    if (err != 0) return err;
+    if (offset > 0)
+        trace(TRACE_ERROR, "storage",
+              "%s-%" PRId32 " holds another topic's log, and is put aside as %s; but a log of "
+              "that name was on disk up to offset %" PRId64
+              ": it begins anew, and unless its topic was deleted and created again just before a "
+              "kill, its records are no more to be seen (has its folder another's name?)",
+              topic, partition, to, offset);
+    else
         trace(TRACE_WARN, "storage",
               "%s-%" PRId32 " is of an earlier topic, or does not say of which; put aside as %s",
               topic, partition, to);
-    return err;
+    return 0;
 }

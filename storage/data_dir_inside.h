@@ -10,7 +10,8 @@
 #include "data_dir.h"
 #include "map.h"
 
-#define CHECKPOINT_KINDS 4
+#define CHECKPOINT_KINDS    4
+#define RECOVERY_POINT_FILE "recovery-point-offset-checkpoint"
 
 /* What is remembered of one partition; -1: nothing. */
 struct partition_offsets {
@@ -28,9 +29,12 @@ struct data_dir {
     char *path;
     int lock_fd;
     bool was_clean;
+    bool marker_is_no_file;            /* But a folder, for example; */
+    bool is_no_file[CHECKPOINT_KINDS]; /* and so for the files of checkpoints. */
     bool needs_sync;        /* What a life before left in the page cache may not be on disk, */
     atomic_bool is_synced;  /* it is since we began, and no log was left unsynced after that, */
     atomic_bool has_failed; /* or not even a sync may bring it there (failure_mark.h). */
+    atomic_bool has_links;  /* Folders of logs that are somewhere else. */
     struct data_dir_identity identity;
     char *sisters; /* As in data_dir_set_sisters(). */
     int64_t reserve_limit;
@@ -48,6 +52,19 @@ struct data_dir {
     bool is_changed[CHECKPOINT_KINDS];
     bool has_forgotten; /* The files may name logs that are no more. */
 };
+
+/* Was the folder left in order, and with these recovery points? Sets `was_clean`. `why` as for
+ * data_dir_open(). Blocks. */
+int data_dir_read_marker(struct data_dir *dir, char *why, size_t why_size);
+
+/* Durably. There need not be one. Blocks. */
+int data_dir_remove_marker(struct data_dir *dir);
+
+/* Renames what is no file, but has the name of one of ours. Blocks; syncs nothing. */
+int data_dir_move_away(struct data_dir *dir, const char *name);
+
+/* The same for what is in the place of files of checkpoints. Blocks. */
+int data_dir_clear_checkpoints(struct data_dir *dir);
 
 /* Sets `was_clean` back if the recovery points cannot be read. `why` as for data_dir_open(). Blocks. */
 int data_dir_read_checkpoints(struct data_dir *dir, char *why, size_t why_size);

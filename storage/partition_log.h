@@ -42,8 +42,12 @@ struct partition_log_open_options {
         producer_expiration_ms; /* Who wrote nothing for so long is not read back; 0: who did. */
     /* The metadata log's stricter rule (DESIGN 7.1): a bad batch is cut only in the last segment, at
      * or above this offset; elsewhere opening fails with ERR_CORRUPT_MESSAGE. Offsets have no holes, and what is
-     * above the recovery point is written again before it is synced. -1: the usual rule. */
+     * above the recovery point is written again before it is synced; and the end is looked at after a clean stop,
+     * too. -1: the usual rule. */
     int64_t cut_only_from;
+    /* With it, the only offset at which partition_log_restart_at() may have been about to begin the log anew when
+     * the process ended. If it begins beyond its end elsewhere, something is missing: ERR_CORRUPT_MESSAGE. */
+    int64_t may_restart_at;
     /* With it, what the owner wrote into batch headers. They look at nothing else; NULL: nothing is there. */
     bool (*batch_is_right)(const struct record_batch *batch); /* Beyond its CRC. */
     /* All below this offset was on disk when the batch was written; 0: it does not say. What such a batch has

@@ -396,7 +396,7 @@ int partition_log_append(struct partition_log *log, struct log_append *first, in
 int log_check_tail(struct partition_log *log)
 {
     struct segment *active = log_active(log);
-    int64_t end_offset = log->data_end;
+    int64_t end_offset = active->base_offset;
     int err = active->size == 0 ? 0 : segment_end_offset(active, active->size, &end_offset);
 
     if (err == 0 && end_offset != log->data_end) err = ERR_CORRUPT_MESSAGE;

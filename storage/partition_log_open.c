@@ -295,10 +295,34 @@ static int sync_beginning(struct partition_log *log)
     return log->fs->sync_folder(log->fs, log->folder);
 }
 
+/* By the strict rule: is nothing missing in front of the beginning? Whoever begins a log anew lowers the recovery
+ * point first. */
+static bool may_begin_there(const struct partition_log *log,
+                            const struct partition_log_open_options *options)
+{
+    return log->start_offset <= log->end_offset || (log->start_offset == options->may_restart_at &&
+                                                    log->recovery_point <= log->start_offset);
+}
+
+static int refuse_end(const struct partition_log *log, struct partition_log_recovery *recovery)
+{
+    const struct segment *active = log_active(log);
+
+    recovery->refused_segment = active->base_offset;
+    recovery->refused_position = active->size;
+    recovery->refused_offset = log->end_offset;
+    return ERR_CORRUPT_MESSAGE;
+}
+
 /* A checkpoint ahead of what is there: (1) does not hold for what is missing. */
-static int check_end(struct partition_log *log, int64_t cut_only_from)
+static int check_end(struct partition_log *log, const struct partition_log_open_options *options,
+                     struct partition_log_recovery *recovery)
 {
     bool is_ahead = false;
+
+    if (options->cut_only_from >= 0 &&
+        (log->end_offset < options->cut_only_from || !may_begin_there(log, options)))
+        return refuse_end(log, recovery);
 
     if (log->recovery_point > log->end_offset) {
         trace(TRACE_ERROR, "storage",
@@ -308,7 +332,6 @@ static int check_end(struct partition_log *log, int64_t cut_only_from)
         log->recovery_point = log->end_offset;
         is_ahead = true;
     }
-    if (log->end_offset < cut_only_from) return ERR_CORRUPT_MESSAGE;
     int err = data_dir_set_checkpoint(log->dir, CHECKPOINT_RECOVERY_POINT, log->topic,
                                       log->partition, log->recovery_point);
     /* What is appended below it must not be believed after a crash. */
@@ -380,7 +403,7 @@ static int open_old(struct partition_log *log, const struct partition_log_open_o
     }
     if (err == 0) err = open_content(log, &content, options, recovery, are_lost);
     if (err == 0) err = sync_beginning(log);
-    if (err == 0) err = check_end(log, options->cut_only_from);
+    if (err == 0) err = check_end(log, options, recovery);
     if (err == 0) err = log_load_epochs(log, &recovery->bytes_read);
     if (err == 0 && content.last_snapshot > log->end_offset) err = remove_overtaken(log);
     log->has_batches_file = content.has_batches_file;
@@ -396,10 +419,11 @@ static int open_old(struct partition_log *log, const struct partition_log_open_o
 }
 
 /* A folder that was made just now. */
-static int open_new(struct partition_log *log, int64_t cut_only_from)
+static int open_new(struct partition_log *log, const struct partition_log_open_options *options,
+                    struct partition_log_recovery *recovery)
 {
     int err = create_first_segment(log);
-    if (err == 0) err = check_end(log, cut_only_from);
+    if (err == 0) err = check_end(log, options, recovery);
     return err;
 }
 
@@ -421,7 +445,7 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
         load_checkpoints(opened);
         err = check_metadata(opened, &options->topic_id);
         if (err == 0)
-            err = is_new ? open_new(opened, options->cut_only_from)
+            err = is_new ? open_new(opened, options, recovery)
                          : open_old(opened, options, recovery);
     }
     if (err == ERR_IO) data_dir_note_failure(opened->dir);

@@ -405,13 +405,16 @@ static int recover_segment(struct recovering *recovering, size_t index, bool *in
     return err;
 }
 
-/* After a clean stop the recovery point is the end. */
-static bool is_in_order_as_it_is(const struct partition_log *log)
+/* After a clean stop the recovery point is the end. If the last segment lacks a part of that, or all of it, it
+ * is the first append that finds out (log_check_tail()). The strict rule looks at once. */
+static bool is_in_order_as_it_is(const struct recovering *recovering)
 {
+    const struct partition_log *log = recovering->log;
     const struct segment *active = log_active(log);
 
-    return data_dir_was_clean(log->dir) && log->recovery_point >= active->base_offset &&
-           (log->recovery_point == active->base_offset) == (active->size == 0);
+    return data_dir_was_clean(log->dir) && !recovering->is_strict &&
+           log->recovery_point >= active->base_offset &&
+           (log->recovery_point > active->base_offset || active->size == 0);
 }
 
 /* Below the start nothing is missed: neither what a crash while the log began anew left there, in any state,
@@ -433,7 +436,7 @@ static bool has_data(const struct partition_log *log)
 static int bring_in_order(struct recovering *recovering, bool *indexes_are_lost)
 {
     struct partition_log *log = recovering->log;
-    bool is_clean = is_in_order_as_it_is(log);
+    bool is_clean = is_in_order_as_it_is(recovering);
     int err = 0;
 
     recovering->next_offset = log->segments[0]->base_offset;
@@ -452,7 +455,7 @@ static int bring_in_order(struct recovering *recovering, bool *indexes_are_lost)
     }
     log_active(log)->indexes_are_flushed = false; /* They change until it is closed. */
     log->end_offset = log->data_end = log->flushed_offset = recovering->next_offset;
-    log->tail_is_unchecked = is_clean && log_active(log)->size > 0;
+    log->tail_is_unchecked = is_clean && log->end_offset > log_active(log)->base_offset;
     /* What lies above the last checkpoint is on disk now, but perhaps not the names that lead to it: the
      * first flush sees to that. A log without data may never have been flushed. */
     bool is_above = !is_clean && log->end_offset > log->recovery_point;
@@ -491,7 +494,8 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .recovery = recovery,
         .options = options,
         .is_strict = options->cut_only_from >= 0,
-        .writes_again = options->cut_only_from >= 0 || data_dir_has_failed(log->dir),
+        .writes_again = (options->cut_only_from >= 0 && !data_dir_was_clean(log->dir)) ||
+                        data_dir_has_failed(log->dir),
     };
     data_dir_checkpoint(log->dir, CHECKPOINT_CLEANED, log->topic, log->partition,
                         &recovering.cleaned_offset);

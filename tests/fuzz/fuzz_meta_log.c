@@ -41,8 +41,8 @@ static int open_log(struct opened *opened, int64_t persisted_index)
     opened->log = NULL;
     int err = data_dir_open(&opened->dir, fs_sim_fs(opened->sim), FUZZ_FOLDER, why, sizeof why);
     if (err == 0)
-        err = meta_log_open(&opened->log, opened->dir, &fuzz_clock.clock, 1, persisted_index, why,
-                            sizeof why);
+        err = meta_log_open(&opened->log, opened->dir, &fuzz_clock.clock, 1, persisted_index, 0,
+                            why, sizeof why);
     return err;
 }
 

@@ -65,6 +65,7 @@ int fixture_open(struct log_fixture *fixture)
         .topic_id = fixture->topic_id,
         .settings = fixture->settings,
         .cut_only_from = fixture->cut_only_from,
+        .may_restart_at = fixture->may_restart_at,
         .producer_expiration_ms = fixture->producer_expiration_ms,
     };
 

@@ -20,7 +20,7 @@ struct log_fixture {
     struct clock_manual clock;
     struct topic_settings settings;
     struct uuid topic_id;
-    int64_t cut_only_from;
+    int64_t cut_only_from, may_restart_at;
     int64_t producer_expiration_ms;
     struct data_dir *dir;
     struct partition_log *log;

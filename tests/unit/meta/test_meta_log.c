@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "batch_builder.h"
@@ -19,6 +20,7 @@ static char why[512];
 static struct fs_sim *disk; /* NULL: the real one. */
 static struct data_dir *dir;
 static struct meta_log *log_under_test;
+static int64_t snapshot_index; /* Of a snapshot that came from elsewhere. */
 
 static void no_lines(void *context, const char *line)
 {
@@ -31,8 +33,8 @@ static int open_log_of_term(int64_t term, int64_t persisted_index)
     struct fs *fs = disk == NULL ? fs_posix() : fs_sim_fs(disk);
     assert_int_equal(data_dir_open(&dir, fs, path, why, sizeof why), 0);
     trace_set_sink(no_lines, NULL);
-    int err = meta_log_open(&log_under_test, dir, clock_real(), term, persisted_index, why,
-                            sizeof why);
+    int err = meta_log_open(&log_under_test, dir, clock_real(), term, persisted_index,
+                            snapshot_index, why, sizeof why);
     trace_set_sink(NULL, NULL);
     if (err != 0) log_under_test = NULL;
     return err;
@@ -574,6 +576,45 @@ TEST(a_log_that_begins_anew_holds_nothing_of_before)
     assert_int_equal(open_log(100), 0);
     assert_int_equal(meta_log_first_index(log_under_test), 101);
     assert_entry(103, 4);
+    close_log();
+}
+
+/* As a power cut leaves one that was to do so. Elsewhere it is an old log beside newer checkpoints. */
+TEST(a_log_begins_beyond_its_end_only_behind_a_snapshot)
+{
+    new_log();
+    append(1, 30, 1);
+    assert_int_equal(data_dir_set_checkpoint(dir, CHECKPOINT_LOG_START, META_LOG_TOPIC, 0, 41), 0);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    close_log();
+    snapshot_index = 45;
+    assert_int_equal(open_log(20), ERR_CORRUPT_MESSAGE);
+    assert_non_null(strstr(why, "restore it from a copy"));
+    close_log();
+    snapshot_index = 40;
+    assert_int_equal(open_log(20), 0);
+    assert_int_equal(meta_log_first_index(log_under_test), 41);
+    close_log();
+    snapshot_index = 0;
+}
+
+TEST(an_older_copy_of_the_log_after_a_clean_stop_is_named)
+{
+    new_log();
+    append(1, 9, 1);
+    long older = log_file_size();
+    append(10, 12, 1);
+    assert_int_equal(meta_log_checkpoint(log_under_test), 0);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_int_equal(data_dir_mark_clean(dir, 1), 0);
+    close_log();
+    char file[1200];
+    snprintf(file, sizeof file, "%s/" META_LOG_TOPIC "-0/00000000000000000001.log", path);
+    assert_int_equal(truncate(file, older), 0);
+    assert_int_equal(open_log(12), ERR_CORRUPT_MESSAGE);
+    assert_non_null(strstr(why, "00000000000000000001.log"));
+    assert_non_null(strstr(why, "from entry 10 at position"));
+    assert_non_null(strstr(why, "restore it from a copy"));
     close_log();
 }
 

@@ -142,7 +142,8 @@ TEST(the_clean_marker_is_kafkas_and_counts_once)
     start();
     assert_false(data_dir_was_clean(dir));
     assert_int_equal(data_dir_mark_clean(dir, 42), 0);
-    assert_file_is(".kafka_cleanshutdown", "{\"version\":0,\"brokerEpoch\":42}");
+    assert_file_is(".kafka_cleanshutdown",
+                   "{\"version\":0,\"brokerEpoch\":42,\"recoveryPointsCrc\":\"00000000\"}");
     reopen();
     assert_true(data_dir_was_clean(dir));
     reopen(); /* Nothing was begun. */
@@ -151,6 +152,98 @@ TEST(the_clean_marker_is_kafkas_and_counts_once)
     assert_int_equal(data_dir_begin(dir), 0); /* There is none: as well. */
     reopen();
     assert_false(data_dir_was_clean(dir));
+    data_dir_close(dir);
+}
+
+TEST(a_clean_marker_goes_with_the_recovery_points_that_were_left_with_it)
+{
+    static const char now[] = "0\n1\norders 0 45\n", older[] = "0\n1\norders 0 4\n";
+
+    start();
+    data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "orders", 0, 45);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_int_equal(data_dir_mark_clean(dir, 42), 0);
+    reopen();
+    assert_true(data_dir_was_clean(dir));
+    save("recovery-point-offset-checkpoint", older);
+    reopen();
+    assert_false(data_dir_was_clean(dir));
+    save("recovery-point-offset-checkpoint", now);
+    reopen();
+    assert_true(data_dir_was_clean(dir));
+    save(".kafka_cleanshutdown", "{\"version\":0,\"brokerEpoch\":42,\"recoveryPointsCrc\":\"");
+    reopen();
+    assert_false(data_dir_was_clean(dir));
+    save("recovery-point-offset-checkpoint", older); /* Kafka's mark is for any. */
+    save(".kafka_cleanshutdown", "{\"version\":0,\"brokerEpoch\":42}");
+    reopen();
+    assert_true(data_dir_was_clean(dir));
+    data_dir_close(dir);
+}
+
+static void make_folder_in_place_of(const char *name)
+{
+    char folder[PATH_MAX];
+
+    assert_int_equal(fs_path(folder, "%s/%s", path, name), 0);
+    assert_int_equal(mkdir(folder, 0755), 0);
+}
+
+static bool is_set_aside(const char *name)
+{
+    char folder[PATH_MAX];
+
+    assert_int_equal(fs_path(folder, "%s/%s.set-aside-1", path, name), 0);
+    return access(folder, F_OK) == 0;
+}
+
+TEST(a_folder_in_the_place_of_what_can_be_done_without_is_set_aside)
+{
+    static const char *const names[] = { ".kafka_cleanshutdown", "recovery-point-offset-checkpoint",
+                                         "replication-offset-checkpoint",
+                                         "cleaner-offset-checkpoint" };
+
+    start();
+    data_dir_close(dir);
+    for (size_t i = 0; i < 4; i++)
+        make_folder_in_place_of(names[i]);
+    assert_int_equal(data_dir_open(&dir, &disk.fs, path, why, sizeof why), 0);
+    assert_false(data_dir_was_clean(dir));
+    assert_false(is_set_aside(names[0])); /* Nothing was begun. */
+    assert_int_equal(data_dir_begin(dir), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(is_set_aside(names[i]));
+    data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "orders", 0, 45);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_int_equal(data_dir_mark_clean(dir, 1), 0);
+    reopen();
+    assert_true(data_dir_was_clean(dir));
+    data_dir_close(dir);
+
+    make_folder_in_place_of("log-start-offset-checkpoint");
+    assert_int_equal(data_dir_open(&dir, &disk.fs, path, why, sizeof why), ERR_MALFORMED);
+    assert_non_null(strstr(why, "log-start-offset-checkpoint is no file; restore it"));
+}
+
+static bool is_of_orders(void *context, const char *topic, int32_t partition)
+{
+    (void)context;
+    return strcmp(topic, "orders") == 0 && partition != 2;
+}
+
+TEST(what_is_remembered_of_partitions_that_are_no_more_is_forgotten)
+{
+    start();
+    for (int32_t i = 0; i < 3; i++) {
+        data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "orders", i, 45);
+        data_dir_set_checkpoint(dir, CHECKPOINT_HIGH_WATERMARK, "deleted", i, 45);
+    }
+    data_dir_set_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "orders", 0, -1);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_int_equal(data_dir_forget_others(dir, is_of_orders, NULL), 4);
+    assert_int_equal(data_dir_write_checkpoints(dir), 0);
+    assert_file_is("recovery-point-offset-checkpoint", "0\n1\norders 1 45\n");
+    assert_file_is("replication-offset-checkpoint", "0\n0\n");
     data_dir_close(dir);
 }
 

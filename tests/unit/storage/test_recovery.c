@@ -92,9 +92,30 @@ TEST(a_log_closed_without_checkpoint_is_looked_at_in_spite_of_a_clean_marker)
     fixture_close(&fixture);
 }
 
+TEST(an_older_recovery_point_after_a_clean_stop_hides_nothing)
+{
+    struct buffer older;
+
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 30, 100);
+    assert_int_equal(partition_log_checkpoint(fixture.log), 0);
+    assert_int_equal(data_dir_write_checkpoints(fixture.dir), 0);
+    buffer_init(&older);
+    fixture_load_file(&fixture, "../recovery-point-offset-checkpoint", &older);
+    fixture_append_many(&fixture, 30, 100);
+    fixture_stop(&fixture);
+    fixture_save_file(&fixture, "../recovery-point-offset-checkpoint", older.data, older.length);
+    buffer_close(&older);
+    fixture_reopen(&fixture);
+    assert_int_equal(end_offset(), 60);
+    assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 60);
+    assert_int_equal(fixture_append_as(&fixture, &(struct batch_spec){ .value_bytes = 9 }, 0), 0);
+    fixture_close(&fixture);
+}
+
 TEST(behind_damage_that_a_clean_start_has_not_seen_nothing_is_appended)
 {
-    for (int damage = 0; damage < 3; damage++) {
+    for (int damage = 0; damage < 4; damage++) {
         fixture_start(&fixture);
         fixture_append_many(&fixture, 5, 100);
         fixture_stop(&fixture);
@@ -107,7 +128,9 @@ TEST(behind_damage_that_a_clean_start_has_not_seen_nothing_is_appended)
         assert_true(batch_bytes <= sizeof last);
         memcpy(last, data.data + 4 * batch_bytes, batch_bytes);
         if (damage == 1) buffer_put(&data, last, batch_bytes); /* Once more. */
-        fixture_save_file(&fixture, FIRST_LOG, data.data, data.length - (damage == 2 ? 1 : 0));
+        size_t lost = damage == 2 ? 1 : damage == 3 ? data.length : 0;
+        int64_t left = damage == 2 ? 4 : damage == 3 ? 0 : 5;
+        fixture_save_file(&fixture, FIRST_LOG, data.data, data.length - lost);
         buffer_close(&data);
         fixture_reopen(&fixture);
         assert_true(data_dir_was_clean(fixture.dir));
@@ -116,11 +139,11 @@ TEST(behind_damage_that_a_clean_start_has_not_seen_nothing_is_appended)
                          ERR_KAFKA_STORAGE_ERROR);
         /* It says so, and the next start looks. */
         fixture_kill(&fixture);
-        assert_int_equal(end_offset(), damage == 2 ? 4 : 5);
+        assert_int_equal(end_offset(), left);
         assert_int_equal(fixture_append_as(&fixture, &(struct batch_spec){ .value_bytes = 9 }, 0),
                          0);
         fixture_kill(&fixture);
-        assert_int_equal(end_offset(), damage == 2 ? 5 : 6);
+        assert_int_equal(end_offset(), left + 1);
         assert_int_equal(fixture.recovery.cut_bytes, 0);
         fixture_close(&fixture);
     }
@@ -770,6 +793,43 @@ TEST(under_the_strict_rule_what_was_acknowledged_is_never_cut)
     fixture.cut_only_from = 10; /* Also if the end is missing without a trace. */
     assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
     buffer_close(&data);
+}
+
+TEST(under_the_strict_rule_the_end_is_looked_at_after_a_clean_stop)
+{
+    struct buffer data;
+
+    fixture_start(&fixture);
+    fixture_append_many(&fixture, 20, 100);
+    fixture_stop(&fixture);
+    buffer_init(&data);
+    fixture_load_file(&fixture, FIRST_LOG, &data);
+    fixture_save_file(&fixture, FIRST_LOG, data.data, data.length / 2); /* An older copy. */
+    buffer_close(&data);
+    fixture.cut_only_from = 20;
+    assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
+    assert_int_equal(fixture.recovery.refused_segment, 0);
+    assert_int_equal(fixture.recovery.refused_offset, 10);
+}
+
+TEST(under_the_strict_rule_a_log_begins_beyond_its_end_only_where_that_was_meant)
+{
+    for (int way = 0; way < 3; way++) {
+        fixture_start(&fixture);
+        fixture_append_many(&fixture, 20, 100);
+        data_dir_set_checkpoint(fixture.dir, CHECKPOINT_LOG_START, FIXTURE_TOPIC, 0, 30);
+        data_dir_set_checkpoint(fixture.dir, CHECKPOINT_RECOVERY_POINT, FIXTURE_TOPIC, 0,
+                                way == 1 ? 31 : 20);
+        assert_int_equal(data_dir_write_checkpoints(fixture.dir), 0);
+        fixture_kill_only(&fixture);
+        fixture.cut_only_from = 20;
+        fixture.may_restart_at = way == 2 ? 29 : 30;
+        assert_int_equal(fixture_open(&fixture), way == 0 ? 0 : ERR_CORRUPT_MESSAGE);
+        if (way != 0) continue;
+        assert_int_equal(partition_log_start_offset(fixture.log), 30);
+        assert_int_equal(end_offset(), 30);
+        fixture_close(&fixture);
+    }
 }
 
 TEST(under_the_strict_rule_only_the_last_segment_is_cut)
