@@ -156,7 +156,8 @@ static void decide_who_syncs(struct partition_set *set)
     while (map_next(&set->partitions, &cursor, &key, &key_length, &value))
         if (needs_syncs(value)) owner_folder(value)->unsynced_count++;
     for (unsigned i = 0; i < set->folder_count; i++)
-        if (set->folders[i].unsynced_count >= SYNC_ALL_FROM)
+        if (set->folders[i].unsynced_count >= SYNC_ALL_FROM &&
+            data_dir_syncs_all_logs(set->folders[i].dir))
             atomic_store(&set->folders[i].owner.syncs_itself, true);
 }
 
@@ -360,6 +361,27 @@ size_t partition_set_count(struct partition_set *set)
     return count;
 }
 
+/* Caller holds the set's lock. */
+static bool is_in_folder(void *context, const char *topic, int32_t index)
+{
+    const struct set_folder *folder = context;
+    char name[FOLDER_NAME_SIZE];
+    set_print_name(name, topic, index);
+    const struct partition *partition = map_get(&folder->set->names, name, strlen(name));
+    return (partition != NULL && owner_folder(partition) == folder) ||
+           map_get(&folder->found, name, strlen(name)) != NULL ||
+           strcmp(topic, METADATA_TOPIC) == 0;
+}
+
+/* Of partitions that were deleted, when a kill came before that was written. */
+static void forget_deleted(struct partition_set *set, struct set_folder *folder)
+{
+    pthread_mutex_lock(&set->lock);
+    size_t count = data_dir_forget_others(folder->dir, is_in_folder, folder);
+    pthread_mutex_unlock(&set->lock);
+    if (count > 0) set_folder_start(folder, &folder->checkpoint_job, &folder->checkpoint_runs);
+}
+
 void partition_set_sweep(struct partition_set *set)
 {
     pthread_mutex_lock(&set->lock);
@@ -368,6 +390,7 @@ void partition_set_sweep(struct partition_set *set)
     for (unsigned i = 0; i < set->folder_count; i++) {
         struct set_folder *folder = &set->folders[i];
         set_folder_sweep(folder);
+        forget_deleted(set, folder);
         pthread_mutex_lock(&set->lock);
         struct map_cursor cursor = { 0 };
         const void *name;

@@ -84,8 +84,9 @@ unsigned partition_set_folder_count(const struct partition_set *set);
 struct data_dir *partition_set_folder(const struct partition_set *set, unsigned index);
 bool partition_set_folder_has_failed(const struct partition_set *set, unsigned index);
 
-/* All partitions that there are have been added: removes the folders of deleted ones, and names, in one
- * trace line each data folder, those that no partition claimed. */
+/* All partitions that there are have been added: removes the folders of deleted ones, forgets what the data
+ * folders' checkpoints say of them, and names, in one trace line each data folder, those that no partition
+ * claimed. */
 void partition_set_sweep(struct partition_set *set);
 
 /* Other options of compaction from now on, as cleaner_set_options() does it. */

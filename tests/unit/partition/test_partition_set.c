@@ -743,7 +743,9 @@ TEST(a_folder_that_fails_takes_its_partitions_with_it_and_no_others)
 
 static void count_losses(void *context, const char *line)
 {
-    if (strstr(line, " is gone, but was on disk") != NULL) ++*(int *)context;
+    if (strstr(line, " is gone, but was on disk") != NULL ||
+        strstr(line, " but a log of that name was on disk up to offset 1:") != NULL)
+        ++*(int *)context;
 }
 
 TEST(a_partition_whose_folder_is_gone_does_not_come_back_empty_without_a_word)
@@ -785,6 +787,106 @@ TEST(a_partition_whose_folder_is_gone_does_not_come_back_empty_without_a_word)
     set_fixture_close(&fixture);
     trace_set_sink(NULL, NULL);
     assert_int_equal(losses, 1);
+}
+
+TEST(folders_that_changed_names_are_missed_with_an_error)
+{
+    struct set_fixture fixture;
+    char names[3][600];
+    int losses = 0;
+    set_fixture_open(&fixture, "swapped");
+    static const struct uuid other_id = { { 7, 7 } };
+    write_to_all(&fixture, 1);
+    add_of(&fixture, &other_id, 2);
+    set_fixture_close(&fixture);
+    assert_true(folder_exists(&fixture, 1, 2));
+    snprintf(names[0], sizeof names[0], "%s/topic-0", fixture.paths[0]);
+    snprintf(names[1], sizeof names[1], "%s/topic-2", fixture.paths[1]);
+    snprintf(names[2], sizeof names[2], "%s/between", fixture.paths[0]);
+    assert_int_equal(rename(names[0], names[2]), 0);
+    assert_int_equal(rename(names[1], names[0]), 0);
+    assert_int_equal(rename(names[2], names[1]), 0);
+
+    trace_set_sink(count_losses, &losses);
+    set_fixture_start(&fixture);
+    add(&fixture, 0);
+    add_of(&fixture, &other_id, 2); /* Nothing was in it. */
+    set_fixture_close(&fixture);
+    trace_set_sink(NULL, NULL);
+    assert_int_equal(losses, 1);
+}
+
+TEST(a_folder_that_is_a_link_to_one_is_the_partitions)
+{
+    struct set_fixture fixture;
+    char name[600], elsewhere[600], file[700];
+    struct stat status;
+    int losses = 0;
+    set_fixture_open(&fixture, "linked");
+    write_to_all(&fixture, 1);
+    set_fixture_close(&fixture);
+    assert_true(folder_exists(&fixture, 0, 0));
+    snprintf(name, sizeof name, "%s/topic-0", fixture.paths[0]);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", fixture.paths[0]);
+    assert_int_equal(rename(name, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, name), 0);
+
+    trace_set_sink(count_losses, &losses);
+    set_fixture_start(&fixture);
+    assert_false(data_dir_syncs_all_logs(fixture.dirs[0]));
+    assert_true(data_dir_syncs_all_logs(fixture.dirs[1]));
+    add(&fixture, 0);
+    partition_set_sweep(fixture.set);
+    while (partition_set_opening(fixture.set) > 0)
+        pass_barrier(&fixture);
+    assert_int_equal(losses, 0);
+    write_to(&fixture, 0);
+    struct partition *partition = partition_set_find(fixture.set, &topic_id, 0);
+    assert_int_equal(partition_log_end_offset(partition->log), 2);
+    partition_unref(partition);
+    partition_set_remove(fixture.set, &topic_id, 0); /* The records go, too. */
+    set_fixture_close(&fixture);
+    set_fixture_start(&fixture);
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    trace_set_sink(NULL, NULL);
+    snprintf(file, sizeof file, "%s/00000000000000000000.log", elsewhere);
+    assert_int_equal(lstat(name, &status), -1);
+    assert_int_equal(access(file, F_OK), -1);
+}
+
+TEST(what_checkpoints_say_of_deleted_partitions_is_forgotten_once_all_are_known)
+{
+    struct set_fixture fixture;
+    int64_t offset;
+    set_fixture_open(&fixture, "stale");
+    write_to_all(&fixture, 2);
+    set_fixture_close(&fixture);
+
+    set_fixture_start(&fixture);
+    add(&fixture, 0);
+    for (int i = 0; i < 2; i++) {
+        data_dir_set_checkpoint(fixture.dirs[i], CHECKPOINT_RECOVERY_POINT, "deleted", 0, 5);
+        data_dir_set_checkpoint(fixture.dirs[i], CHECKPOINT_RECOVERY_POINT, "topic", 0, 1);
+        data_dir_set_checkpoint(fixture.dirs[i], CHECKPOINT_RECOVERY_POINT, "__sluice_metadata", 0,
+                                9);
+    }
+    partition_set_sweep(fixture.set);
+    set_fixture_close(&fixture);
+    for (int i = 0; i < 2; i++) {
+        char why[256];
+        struct data_dir *dir;
+        assert_int_equal(data_dir_open(&dir, fs_posix(), fixture.paths[i], why, sizeof why), 0);
+        assert_false(data_dir_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "deleted", 0, &offset));
+        assert_true(
+            data_dir_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "__sluice_metadata", 0, &offset));
+        /* Where it is; and that of a folder that is there, though no topic claims it. */
+        assert_int_equal(data_dir_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "topic", 0, &offset),
+                         i == 0);
+        assert_int_equal(data_dir_checkpoint(dir, CHECKPOINT_RECOVERY_POINT, "topic", 1, &offset),
+                         i == 1);
+        data_dir_close(dir);
+    }
 }
 
 TEST(a_partition_that_is_in_two_folders_is_refused)
