@@ -65,7 +65,7 @@ void net_loop_count_unsent(struct net_loop *net_loop, uint64_t bytes)
     if (!net_loop->is_closing) timer_set(net_loop->base, &net_loop->trim, TRIM_AFTER_MS);
 }
 
-/* ---- turns ---- */
+/* ---- half-read frames, and requests that wait for memory ---- */
 
 static void net_loop_look_at_progress(struct timer *timer)
 {
@@ -101,6 +101,8 @@ void net_loop_tell_waiting(struct net_loop *net_loop)
           " bytes (queued.max.request.bytes), %" PRIu64 " are waited for%s",
           reserved, net_loop->net->config.memory_bytes, waiting, trace_left_out(others, left_out));
 }
+
+/* ---- turns ---- */
 
 void net_loop_mark_dirty(struct net_loop *net_loop, struct connection *connection)
 {
