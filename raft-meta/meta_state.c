@@ -83,11 +83,23 @@ static void brokers_unref(struct broker_list *list)
         mem_free(list);
 }
 
+static void topic_ref(void *topic)
+{
+    meta_topic_ref(topic);
+}
+
+static void topic_unref(void *topic)
+{
+    meta_topic_unref(topic);
+}
+
+static const struct shared_table_counting topic_counting = { topic_ref, topic_unref };
+
 void meta_state_init(struct meta_state *state, const uint64_t hash_key[2])
 {
     memset(state, 0, sizeof *state);
-    topic_table_init(&state->by_name);
-    topic_table_init(&state->by_id);
+    shared_table_init(&state->by_name, &topic_counting);
+    shared_table_init(&state->by_id, &topic_counting);
     state->hash_key[0] = hash_key[0];
     state->hash_key[1] = hash_key[1];
 }
@@ -97,8 +109,8 @@ void meta_state_copy(struct meta_state *copy, const struct meta_state *state)
     *copy = *state;
     brokers_ref(copy->brokers);
     meta_broker_settings_ref(copy->broker_settings);
-    topic_table_copy(&copy->by_name, &state->by_name);
-    topic_table_copy(&copy->by_id, &state->by_id);
+    shared_table_copy(&copy->by_name, &state->by_name);
+    shared_table_copy(&copy->by_id, &state->by_id);
 }
 
 void meta_state_close(struct meta_state *state)
@@ -107,8 +119,8 @@ void meta_state_close(struct meta_state *state)
     state->brokers = NULL;
     meta_broker_settings_unref(state->broker_settings);
     state->broker_settings = NULL;
-    topic_table_close(&state->by_name);
-    topic_table_close(&state->by_id);
+    shared_table_close(&state->by_name);
+    shared_table_close(&state->by_id);
 }
 
 /* ---- brokers ---- */
@@ -227,10 +239,11 @@ struct meta_topic *meta_state_topic(const struct meta_state *state, struct str n
 {
     unsigned count;
     if (name.length <= 0) return NULL;
-    struct meta_topic *const *topics = topic_table_bucket(&state->by_name, name_hash(state, name),
-                                                          &count);
-    for (unsigned i = 0; i < count; i++)
-        if (str_equals_text(name, topics[i]->name)) return topics[i];
+    void *const *topics = shared_table_bucket(&state->by_name, name_hash(state, name), &count);
+    for (unsigned i = 0; i < count; i++) {
+        struct meta_topic *topic = topics[i];
+        if (str_equals_text(name, topic->name)) return topic;
+    }
     return NULL;
 }
 
@@ -238,15 +251,15 @@ struct meta_topic *meta_state_topic_like(const struct meta_state *state, struct 
 {
     unsigned count;
     if (name.length <= 0) return NULL;
-    struct meta_topic *const *topics = topic_table_bucket(&state->by_name, name_hash(state, name),
-                                                          &count);
+    void *const *topics = shared_table_bucket(&state->by_name, name_hash(state, name), &count);
     for (unsigned i = 0; i < count; i++) {
-        struct str other = str_from(topics[i]->name);
+        struct meta_topic *topic = topics[i];
+        struct str other = str_from(topic->name);
         int32_t same = 0;
         if (other.length != name.length) continue;
         while (same < name.length && plain(name.data[same]) == plain(other.data[same]))
             same++;
-        if (same == name.length) return topics[i];
+        if (same == name.length) return topic;
     }
     return NULL;
 }
@@ -254,19 +267,20 @@ struct meta_topic *meta_state_topic_like(const struct meta_state *state, struct 
 struct meta_topic *meta_state_topic_by_id(const struct meta_state *state, const struct uuid *id)
 {
     unsigned count;
-    struct meta_topic *const *topics = topic_table_bucket(&state->by_id, id_hash(id), &count);
-    for (unsigned i = 0; i < count; i++)
-        if (uuid_equal(id, &topics[i]->id)) return topics[i];
+    void *const *topics = shared_table_bucket(&state->by_id, id_hash(id), &count);
+    for (unsigned i = 0; i < count; i++) {
+        struct meta_topic *topic = topics[i];
+        if (uuid_equal(id, &topic->id)) return topic;
+    }
     return NULL;
 }
 
 const struct meta_topic *meta_state_next_topic(const struct meta_state *state,
                                                struct meta_topic_cursor *cursor)
 {
-    while (cursor->bucket < TOPIC_TABLE_PAGES * TOPIC_TABLE_BUCKETS) {
+    while (cursor->bucket < SHARED_TABLE_PAGES * SHARED_TABLE_BUCKETS) {
         unsigned count;
-        struct meta_topic *const *topics = topic_table_bucket_at(&state->by_name, cursor->bucket,
-                                                                 &count);
+        void *const *topics = shared_table_bucket_at(&state->by_name, cursor->bucket, &count);
         if (cursor->position < count) return topics[cursor->position++];
         cursor->bucket++;
         cursor->position = 0;
@@ -283,8 +297,8 @@ int meta_state_change_topic(struct meta_state *state, const struct meta_topic *b
     if (before != NULL) partitions -= before->partition_count;
     if (after != NULL) partitions += after->partition_count;
     /* `before` may hang from the first table only: its last use is in the second change. */
-    int err = topic_table_change(&state->by_id, by_id, before, after);
-    if (err == 0) err = topic_table_change(&state->by_name, by_name, before, after);
+    int err = shared_table_change(&state->by_id, by_id, before, after);
+    if (err == 0) err = shared_table_change(&state->by_name, by_name, before, after);
     if (err != 0) return err;
     if (before == NULL) state->topic_count++;
     if (after == NULL) state->topic_count--;

@@ -12,7 +12,7 @@
 #include "meta_command.h"
 #include "meta_settings.h"
 #include "meta_view.h"
-#include "topic_table.h"
+#include "shared_table.h"
 
 struct broker_list; /* Counted by reference. */
 
@@ -22,8 +22,8 @@ struct meta_state {
     char cluster_id[META_CLUSTER_ID_SIZE];             /* "": none yet. */
     struct broker_list *brokers;                       /* NULL: none. */
     struct meta_broker_settings_list *broker_settings; /* NULL: none. */
-    struct topic_table by_name;
-    struct topic_table by_id;
+    struct shared_table by_name;
+    struct shared_table by_id;
     unsigned topic_count;
     uint64_t partition_count;
     int64_t next_producer_id;

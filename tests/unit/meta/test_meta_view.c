@@ -154,15 +154,15 @@ TEST(a_change_without_memory_leaves_the_table_as_it_was)
     fill(&state, 10, 1);
     struct meta_topic *topic = meta_topic_copy(meta_state_topic(&state, STR_LITERAL("topic.3")));
     for (int nth = 1;; nth++) {
-        struct topic_table table;
+        struct shared_table table;
         unsigned count;
-        topic_table_init(&table);
+        shared_table_init(&table, state.by_name.counting);
         mem_fail_at(nth);
-        int err = topic_table_change(&table, 5, NULL, topic);
+        int err = shared_table_change(&table, 5, NULL, topic);
         mem_fail_at(0);
-        topic_table_bucket(&table, 5, &count);
+        shared_table_bucket(&table, 5, &count);
         assert_int_equal(count, err == 0 ? 1 : 0);
-        topic_table_close(&table);
+        shared_table_close(&table);
         if (err == 0) break;
         assert_int_equal(err, ERR_NO_MEMORY);
     }
