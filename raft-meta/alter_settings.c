@@ -54,7 +54,7 @@ static int take_change(struct meta_alter_settings *wanted, const struct meta_wan
     if (from->op == META_SETTING_DELETE) return 0;
     to->value = value.data;
     if (from->op == META_SETTING_SET) return 0;
-    to->list = wanted->is_topic ? list_of_topic(from->name) : from->list;
+    to->list = wanted->owner == META_SETTINGS_OF_TOPIC ? list_of_topic(from->name) : from->list;
     if (to->list != NULL) return 0;
     char shown[64];
     return refuse(wanted, ERR_INVALID_CONFIG,
@@ -122,32 +122,70 @@ static int alter_topic(const struct controller *controller, struct meta_alter_se
                        struct arena *arena, struct meta_command *command)
 {
     struct meta_settings_change change;
-    const struct meta_topic *topic = meta_state_topic(controller->state, wanted->topic);
+    const struct meta_topic *topic = meta_state_topic(controller->state, wanted->name);
     int err = take_changes(wanted, arena, &change);
     if (err == 0) err = check_result(wanted, topic, &change, arena);
     if (err != 0) return err;
     if (topic == NULL) {
         char shown[64];
         return refuse(wanted, ERR_UNKNOWN_TOPIC_OR_PARTITION, "There is no topic '%s'.",
-                      trace_escape(shown, sizeof shown, wanted->topic));
+                      trace_escape(shown, sizeof shown, wanted->name));
     }
     *command = (struct meta_command){ .kind = META_TOPIC_SETTINGS_CHANGED,
                                       .as.topic_settings_changed = { topic->id, change } };
     return 0;
 }
 
-int controller_alter_settings(const struct controller *controller,
-                              struct meta_alter_settings *wanted, struct arena *arena,
-                              struct meta_command *command)
+/* As with a topic, also what was set before is checked again: it may have been legal with the settings
+ * that brokers had then. */
+static int alter_resource(const struct controller *controller, struct meta_alter_settings *wanted,
+                          struct arena *arena, struct meta_command *command)
+{
+    static const struct meta_resource nothing;
+    struct meta_settings_change change;
+    struct meta_setting *settings;
+    struct str name;
+    unsigned count;
+    char why[META_WHY_SIZE];
+    int err = take_changes(wanted, arena, &change);
+    if (err != 0) return err;
+    const struct meta_resource *resource = meta_resources_find(&controller->state->resources,
+                                                               wanted->resource_type, wanted->name);
+    if (resource == NULL) resource = &nothing;
+    if (arena_str(arena, wanted->name, &name) != 0 ||
+        meta_settings_apply(resource->settings, resource->setting_count, &change, arena, &settings,
+                            &count) != 0)
+        return no_memory(wanted);
+    err = wanted->check(wanted->check_context, settings, count, why, sizeof why);
+    if (err != 0) return refuse(wanted, err, "%s", why);
+    *command = (struct meta_command){ .kind = META_RESOURCE_SETTINGS_CHANGED,
+                                      .as.resource_settings_changed = { wanted->resource_type,
+                                                                        name.data, change } };
+    return 0;
+}
+
+static int alter_broker(struct meta_alter_settings *wanted, struct arena *arena,
+                        struct meta_command *command)
 {
     struct meta_settings_change change;
-    wanted->err = 0;
-    wanted->why[0] = '\0';
-    if (wanted->is_topic) return alter_topic(controller, wanted, arena, command);
     int err = take_changes(wanted, arena, &change);
     if (err == 0)
         *command = (struct meta_command){ .kind = META_BROKER_SETTINGS_CHANGED,
                                           .as.broker_settings_changed = { wanted->broker,
                                                                           change } };
     return err;
+}
+
+int controller_alter_settings(const struct controller *controller,
+                              struct meta_alter_settings *wanted, struct arena *arena,
+                              struct meta_command *command)
+{
+    wanted->err = 0;
+    wanted->why[0] = '\0';
+    switch (wanted->owner) {
+    case META_SETTINGS_OF_TOPIC: return alter_topic(controller, wanted, arena, command);
+    case META_SETTINGS_OF_RESOURCE: return alter_resource(controller, wanted, arena, command);
+    case META_SETTINGS_OF_BROKER: break;
+    }
+    return alter_broker(wanted, arena, command);
 }

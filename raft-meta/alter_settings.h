@@ -9,8 +9,9 @@
 #include "meta_command.h"
 
 /* Checks one item and fills in the command that grants it; memory comes from the arena. A broker's
- * settings are taken as they are: who asks has checked them. The answer is wanted->err and wanted->why,
- * in the order in which Kafka checks. Returns wanted->err. */
+ * settings are taken as they are: who asks has checked them. What a resource would have is for
+ * wanted->check() to allow. The answer is wanted->err and wanted->why, in the order in which Kafka
+ * checks. Returns wanted->err. */
 int controller_alter_settings(const struct controller *controller,
                               struct meta_alter_settings *wanted, struct arena *arena,
                               struct meta_command *command);

@@ -247,7 +247,7 @@ static int apply_partitions_added(struct application *application,
     return err;
 }
 
-/* ---- topic_settings_changed, broker_settings_changed ---- */
+/* ---- topic_settings_changed, broker_settings_changed, resource_settings_changed ---- */
 
 static int apply_topic_settings_changed(struct application *application,
                                         const struct meta_topic_settings_changed *command)
@@ -290,6 +290,28 @@ static int apply_broker_settings_changed(struct application *application,
     if (err == 0) {
         after.settings = settings;
         err = meta_state_put_broker_settings(state, &after);
+    }
+    arena_close(&arena);
+    return err;
+}
+
+static int apply_resource_settings_changed(struct application *application,
+                                           const struct meta_resource_settings_changed *command)
+{
+    struct meta_resources *resources = &application->state->resources;
+    const struct meta_resource *before = meta_resources_find(resources, command->type,
+                                                             str_from(command->name));
+    struct meta_resource after = { .type = command->type, .name = command->name };
+    struct meta_setting *settings;
+    struct arena arena;
+    char memory[4096];
+    arena_init(&arena, memory, sizeof memory, SIZE_MAX);
+    int err = meta_settings_apply(before == NULL ? NULL : before->settings,
+                                  before == NULL ? 0 : before->setting_count, &command->change,
+                                  &arena, &settings, &after.setting_count);
+    if (err == 0) {
+        after.settings = settings;
+        err = meta_resources_put(resources, &after);
     }
     arena_close(&arena);
     return err;

@@ -243,7 +243,7 @@ static void decode_partitions_added(struct meta_partitions_added *command,
     command->partitions = take_partitions(reader, &command->count);
 }
 
-/* ---- topic_settings_changed, broker_settings_changed ---- */
+/* ---- topic_settings_changed, broker_settings_changed, resource_settings_changed ---- */
 
 static void put_settings_change(struct buffer *out, const struct meta_settings_change *change)
 {
@@ -297,6 +297,27 @@ static void decode_broker_settings_changed(struct meta_broker_settings_changed *
                                            struct command_reader *reader)
 {
     command->broker = take_number(reader, META_EVERY_BROKER);
+    take_settings_change(reader, &command->change);
+}
+
+static void encode_resource_settings_changed(const struct meta_resource_settings_changed *command,
+                                             struct buffer *out)
+{
+    buffer_i8(out, (int8_t)command->type);
+    put_text(out, command->name);
+    put_settings_change(out, &command->change);
+}
+
+static void decode_resource_settings_changed(struct meta_resource_settings_changed *command,
+                                             struct command_reader *reader)
+{
+    int8_t type = cursor_i8(&reader->in);
+    if (type == META_RESOURCE_GROUP || type == META_RESOURCE_CLIENT_METRICS)
+        command->type = type;
+    else
+        reader->in.bad = true;
+    command->name = take_text(reader, false);
+    if (command->name[0] == '\0') reader->in.bad = true;
     take_settings_change(reader, &command->change);
 }
 

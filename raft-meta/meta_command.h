@@ -31,7 +31,8 @@
     ROW(5,    1,       META_PRODUCER_IDS_TAKEN,   producer_ids_taken) \
     ROW(6,    1,       META_TOPIC_SETTINGS_CHANGED,  topic_settings_changed) \
     ROW(7,    1,       META_BROKER_SETTINGS_CHANGED, broker_settings_changed) \
-    ROW(8,    1,       META_PARTITIONS_ADDED,     partitions_added)
+    ROW(8,    1,       META_PARTITIONS_ADDED,     partitions_added) \
+    ROW(9,    1,       META_RESOURCE_SETTINGS_CHANGED, resource_settings_changed)
 /* clang-format on */
 
 enum meta_command_kind {
@@ -90,6 +91,13 @@ struct meta_topic_settings_changed {
 /* The same of a broker: its id, or -1 for all. */
 struct meta_broker_settings_changed {
     int32_t broker;
+    struct meta_settings_change change;
+};
+
+/* The same of a group or of another resource: its type in one byte, its name. */
+struct meta_resource_settings_changed {
+    enum meta_resource_type type;
+    const char *name;
     struct meta_settings_change change;
 };
 

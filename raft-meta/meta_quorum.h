@@ -145,13 +145,26 @@ struct meta_wanted_change {
     struct str name;
     enum meta_setting_op op;
     struct str value;
-    const char *list; /* Of a broker's list: what append and subtract begin with. NULL: no list. */
+    const char *list; /* Not of a topic: what append and subtract begin with. NULL: no list. */
+};
+
+enum meta_settings_owner {
+    META_SETTINGS_OF_BROKER,
+    META_SETTINGS_OF_TOPIC,
+    META_SETTINGS_OF_RESOURCE,
 };
 
 struct meta_alter_settings {
-    bool is_topic;
-    struct str topic;
-    int32_t broker;                           /* Or META_EVERY_BROKER. */
+    enum meta_settings_owner owner;
+    int32_t broker;                        /* Or META_EVERY_BROKER. */
+    struct str name;                       /* Of the topic or resource. */
+    enum meta_resource_type resource_type; /* And what it is. */
+
+    /* Of a resource: may it have these, all that it would have then, ascending by name? 0, or an error
+     * with a sentence. Called on the meta thread, before the request is granted. */
+    int (*check)(const void *context, const struct meta_setting *settings, unsigned count,
+                 char *why, size_t why_size);
+    const void *check_context;
     bool replaces;                            /* What the changes do not name is gone. */
     const struct meta_wanted_change *changes; /* Each name once. */
     unsigned change_count;

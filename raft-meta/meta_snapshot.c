@@ -41,38 +41,55 @@ static void put_broker(const struct meta_broker *broker, struct buffer *out)
     put_command(&command, out);
 }
 
-static void put_broker_settings(const struct meta_broker_settings *settings, struct buffer *out)
+/* `command` with the change that sets these; `change` is the place for it inside of the command. */
+static void put_settings(struct meta_command *command, struct meta_settings_change *change,
+                         const struct meta_setting *settings, unsigned count, struct buffer *out)
 {
-    struct meta_command command = { .kind = META_BROKER_SETTINGS_CHANGED };
     struct arena arena;
     arena_init(&arena, NULL, 0, SIZE_MAX);
-    struct meta_setting_change *changes = arena_calloc(&arena, settings->count, sizeof *changes);
-    for (unsigned i = 0; changes != NULL && i < settings->count; i++)
-        changes[i] = (struct meta_setting_change){ .name = settings->settings[i].name,
+    struct meta_setting_change *changes = arena_calloc(&arena, count, sizeof *changes);
+    for (unsigned i = 0; changes != NULL && i < count; i++)
+        changes[i] = (struct meta_setting_change){ .name = settings[i].name,
                                                    .op = META_SETTING_SET,
-                                                   .value = settings->settings[i].value };
-    command.as.broker_settings_changed.broker = settings->broker;
-    command.as.broker_settings_changed.change = (struct meta_settings_change){
-        .changes = changes, .count = settings->count
-    };
+                                                   .value = settings[i].value };
+    *change = (struct meta_settings_change){ .changes = changes, .count = count };
     buffer_i64(out, 0);
     if (changes == NULL)
         out->failed = true;
     else
-        put_command(&command, out);
+        put_command(command, out);
     arena_close(&arena);
+}
+
+static void put_broker_settings(const struct meta_broker_settings *settings, struct buffer *out)
+{
+    struct meta_command command = { .kind = META_BROKER_SETTINGS_CHANGED };
+    command.as.broker_settings_changed.broker = settings->broker;
+    put_settings(&command, &command.as.broker_settings_changed.change, settings->settings,
+                 settings->count, out);
+}
+
+static void put_resource(const struct meta_resource *resource, struct buffer *out)
+{
+    struct meta_command command = { .kind = META_RESOURCE_SETTINGS_CHANGED };
+    command.as.resource_settings_changed.type = resource->type;
+    command.as.resource_settings_changed.name = resource->name;
+    put_settings(&command, &command.as.resource_settings_changed.change, resource->settings,
+                 resource->setting_count, out);
 }
 
 static void put_state(const struct meta_state *state, struct buffer *out)
 {
     struct meta_topic_cursor cursor = { 0, 0 };
+    struct meta_resource_cursor resource_cursor = { 0, 0 };
     const struct meta_topic *topic;
+    const struct meta_resource *resource;
     unsigned broker_count = meta_state_broker_count(state);
     bool has_cluster = state->cluster_id[0] != '\0';
     buffer_i64(out, state->next_producer_id);
     unsigned settings_count = meta_broker_settings_count(state->broker_settings);
-    buffer_i32(
-        out, (int32_t)(broker_count + settings_count + state->topic_count + (has_cluster ? 1 : 0)));
+    buffer_i32(out, (int32_t)(broker_count + settings_count + state->resources.count +
+                              state->topic_count + (has_cluster ? 1 : 0)));
     if (has_cluster) {
         struct meta_command command = { .kind = META_BOOTSTRAP };
         command.as.bootstrap.cluster_id = str_from(state->cluster_id);
@@ -83,6 +100,8 @@ static void put_state(const struct meta_state *state, struct buffer *out)
         put_broker(meta_state_broker_at(state, i), out);
     for (unsigned i = 0; i < settings_count; i++)
         put_broker_settings(meta_broker_settings_at(state->broker_settings, i), out);
+    while ((resource = meta_resources_next(&state->resources, &resource_cursor)) != NULL)
+        put_resource(resource, out);
     while ((topic = meta_state_next_topic(state, &cursor)) != NULL) {
         buffer_i64(out, 0);
         put_topic(topic, out);

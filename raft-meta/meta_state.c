@@ -100,6 +100,7 @@ void meta_state_init(struct meta_state *state, const uint64_t hash_key[2])
     memset(state, 0, sizeof *state);
     shared_table_init(&state->by_name, &topic_counting);
     shared_table_init(&state->by_id, &topic_counting);
+    meta_resources_init(&state->resources, hash_key);
     state->hash_key[0] = hash_key[0];
     state->hash_key[1] = hash_key[1];
 }
@@ -109,6 +110,7 @@ void meta_state_copy(struct meta_state *copy, const struct meta_state *state)
     *copy = *state;
     brokers_ref(copy->brokers);
     meta_broker_settings_ref(copy->broker_settings);
+    meta_resources_copy(&copy->resources, &state->resources);
     shared_table_copy(&copy->by_name, &state->by_name);
     shared_table_copy(&copy->by_id, &state->by_id);
 }
@@ -119,6 +121,7 @@ void meta_state_close(struct meta_state *state)
     state->brokers = NULL;
     meta_broker_settings_unref(state->broker_settings);
     state->broker_settings = NULL;
+    meta_resources_close(&state->resources);
     shared_table_close(&state->by_name);
     shared_table_close(&state->by_id);
 }
@@ -278,14 +281,7 @@ struct meta_topic *meta_state_topic_by_id(const struct meta_state *state, const 
 const struct meta_topic *meta_state_next_topic(const struct meta_state *state,
                                                struct meta_topic_cursor *cursor)
 {
-    while (cursor->bucket < SHARED_TABLE_PAGES * SHARED_TABLE_BUCKETS) {
-        unsigned count;
-        void *const *topics = shared_table_bucket_at(&state->by_name, cursor->bucket, &count);
-        if (cursor->position < count) return topics[cursor->position++];
-        cursor->bucket++;
-        cursor->position = 0;
-    }
-    return NULL;
+    return shared_table_next(&state->by_name, &cursor->bucket, &cursor->position);
 }
 
 int meta_state_change_topic(struct meta_state *state, const struct meta_topic *before,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "meta_command.h"
+#include "meta_resources.h"
 #include "meta_settings.h"
 #include "meta_view.h"
 #include "shared_table.h"
@@ -22,6 +23,7 @@ struct meta_state {
     char cluster_id[META_CLUSTER_ID_SIZE];             /* "": none yet. */
     struct broker_list *brokers;                       /* NULL: none. */
     struct meta_broker_settings_list *broker_settings; /* NULL: none. */
+    struct meta_resources resources;                   /* Groups and the like with settings. */
     struct shared_table by_name;
     struct shared_table by_id;
     unsigned topic_count;

@@ -80,6 +80,23 @@ const struct meta_broker_settings *meta_view_broker_settings(const struct meta_v
     return meta_broker_settings_find(view->state.broker_settings, broker);
 }
 
+const struct meta_resource *meta_view_resource(const struct meta_view *view,
+                                               enum meta_resource_type type, struct str name)
+{
+    return meta_resources_find(&view->state.resources, type, name);
+}
+
+unsigned meta_view_resource_count(const struct meta_view *view)
+{
+    return view->state.resources.count;
+}
+
+const struct meta_resource *meta_view_next_resource(const struct meta_view *view,
+                                                    struct meta_resource_cursor *cursor)
+{
+    return meta_resources_next(&view->state.resources, cursor);
+}
+
 unsigned meta_view_topic_count(const struct meta_view *view)
 {
     return view->state.topic_count;

@@ -55,6 +55,19 @@ struct meta_broker_settings {
 };
 #define META_EVERY_BROKER (-1)
 
+/* What has settings, but is nothing else that is agreed on. Numbers as in DescribeConfigs. */
+enum meta_resource_type {
+    META_RESOURCE_CLIENT_METRICS = 16, /* A subscription (KIP-714). */
+    META_RESOURCE_GROUP = 32,          /* Of any kind, whether it has members or not (KIP-848). */
+};
+
+struct meta_resource {
+    enum meta_resource_type type;
+    const char *name;                    /* At least one character. */
+    const struct meta_setting *settings; /* Ascending by name; at least one. */
+    unsigned setting_count;
+};
+
 struct meta_topic {
     struct uuid id;
     const char *name;
@@ -84,6 +97,18 @@ const struct meta_broker *meta_view_broker(const struct meta_view *view, int32_t
 /* Of one broker, or META_EVERY_BROKER; NULL: none. */
 const struct meta_broker_settings *meta_view_broker_settings(const struct meta_view *view,
                                                              int32_t broker);
+
+/* NULL: it has no settings. */
+const struct meta_resource *meta_view_resource(const struct meta_view *view,
+                                               enum meta_resource_type type, struct str name);
+
+/* Walks all that have settings, in any order, each once; as meta_view_next_topic(). */
+struct meta_resource_cursor {
+    unsigned bucket, position;
+};
+unsigned meta_view_resource_count(const struct meta_view *view);
+const struct meta_resource *meta_view_next_resource(const struct meta_view *view,
+                                                    struct meta_resource_cursor *cursor);
 
 unsigned meta_view_topic_count(const struct meta_view *view);
 uint64_t meta_view_partition_count(const struct meta_view *view);

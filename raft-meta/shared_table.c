@@ -61,8 +61,7 @@ void shared_table_close(struct shared_table *table)
     shared_table_init(table, table->counting);
 }
 
-void *const *shared_table_bucket_at(const struct shared_table *table, unsigned position,
-                                    unsigned *count)
+static void *const *bucket_at(const struct shared_table *table, unsigned position, unsigned *count)
 {
     const struct shared_page *page = table->pages[position / SHARED_TABLE_BUCKETS];
     const struct shared_bucket *bucket = page == NULL
@@ -74,7 +73,18 @@ void *const *shared_table_bucket_at(const struct shared_table *table, unsigned p
 
 void *const *shared_table_bucket(const struct shared_table *table, uint64_t hash, unsigned *count)
 {
-    return shared_table_bucket_at(table, position_of(hash), count);
+    return bucket_at(table, position_of(hash), count);
+}
+
+void *shared_table_next(const struct shared_table *table, unsigned *bucket, unsigned *position)
+{
+    for (; *bucket < SHARED_TABLE_PAGES * SHARED_TABLE_BUCKETS; (*bucket)++) {
+        unsigned count;
+        void *const *items = bucket_at(table, *bucket, &count);
+        if (*position < count) return items[(*position)++];
+        *position = 0;
+    }
+    return NULL;
 }
 
 /* The page at `slot`, held by nobody else. */

@@ -35,9 +35,8 @@ void shared_table_close(struct shared_table *table); /* Empty, then. */
 /* The items whose hash falls where `hash` does. Borrowed; until the table changes. */
 void *const *shared_table_bucket(const struct shared_table *table, uint64_t hash, unsigned *count);
 
-/* The same by number, below SHARED_TABLE_PAGES * SHARED_TABLE_BUCKETS, to walk them all. */
-void *const *shared_table_bucket_at(const struct shared_table *table, unsigned position,
-                                    unsigned *count);
+/* Walks them all, in any order, each once: both numbers begin at 0. NULL at the end. */
+void *shared_table_next(const struct shared_table *table, unsigned *bucket, unsigned *position);
 
 /* Puts `after` in the place of `before`, both with this hash; NULL before adds, NULL after removes.
  * Keeps a reference of its own. 0, or ERR_NO_MEMORY with the table as it was. One thread; copies

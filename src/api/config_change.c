@@ -170,8 +170,8 @@ static int refuse_logger(struct config_changes *changes, struct config_change *i
 static int check_topic(struct config_changes *changes, struct config_change *item,
                        struct meta_alter_settings *wanted)
 {
-    wanted->is_topic = true;
-    wanted->topic = item->resource_name;
+    wanted->owner = META_SETTINGS_OF_TOPIC;
+    wanted->name = item->resource_name;
     if (item->resource_name.length == 0)
         return refuse(changes, item, ERR_INVALID_REQUEST,
                       "What topics have by default is set on brokers.");

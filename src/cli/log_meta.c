@@ -144,6 +144,20 @@ static void show_broker_settings_changed(json_t *object,
     json_object_set_new(object, "changes", json_of_settings_change(&command->change));
 }
 
+static const char *resource_type_name(enum meta_resource_type type)
+{
+    return type == META_RESOURCE_GROUP ? "group" : "client-metrics";
+}
+
+static void show_resource_settings_changed(json_t *object,
+                                           const struct meta_resource_settings_changed *command)
+{
+    json_object_set_new(object, "type", json_string(resource_type_name(command->type)));
+    json_object_set_new(object, "name", json_of_text(command->name));
+    json_object_set_new(object, "replaces", json_boolean(command->change.replaces));
+    json_object_set_new(object, "changes", json_of_settings_change(&command->change));
+}
+
 static int show_command(struct log_output *output, struct bytes payload)
 {
     struct meta_command command;

@@ -29,6 +29,7 @@ void fuzz_meta_command(struct buffer *payload)
         META_PARTITIONS_ADDED,
         META_TOPIC_SETTINGS_CHANGED,
         META_BROKER_SETTINGS_CHANGED,
+        META_RESOURCE_SETTINGS_CHANGED,
     };
     static const struct meta_setting_change changes[] = {
         { "cleanup.policy", META_SETTING_APPEND, "compact", "delete" },
@@ -36,7 +37,7 @@ void fuzz_meta_command(struct buffer *payload)
         { "segment.ms", META_SETTING_DELETE, NULL, NULL },
     };
     const struct meta_settings_change change = { chance_below(2) == 0, changes, 3 };
-    command.kind = kinds[chance_below(8)];
+    command.kind = kinds[chance_below(9)];
     switch (command.kind) {
     case META_BOOTSTRAP: command.as.bootstrap.cluster_id = str_from("a cluster"); break;
     case META_REGISTER_BROKER:
@@ -70,6 +71,12 @@ void fuzz_meta_command(struct buffer *payload)
     case META_BROKER_SETTINGS_CHANGED:
         command.as.broker_settings_changed = (struct meta_broker_settings_changed){
             (int32_t)chance_below(3) - 1, change
+        };
+        break;
+    case META_RESOURCE_SETTINGS_CHANGED:
+        command.as.resource_settings_changed = (struct meta_resource_settings_changed){
+            chance_below(2) == 0 ? META_RESOURCE_GROUP : META_RESOURCE_CLIENT_METRICS,
+            names[chance_below(4)], change
         };
         break;
     case META_PRODUCER_IDS_TAKEN:

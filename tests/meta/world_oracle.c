@@ -68,14 +68,37 @@ static uint64_t hash_command(const struct meta_command *command)
     return hash;
 }
 
-/* The order in which a state gives its topics is its own (each process has another hash key). */
+static uint64_t hash_settings(uint64_t hash, const struct meta_setting *settings, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        hash = world_oracle_hash(hash, settings[i].name, strlen(settings[i].name) + 1);
+        hash = world_oracle_hash(hash, settings[i].value, strlen(settings[i].value) + 1);
+    }
+    return hash;
+}
+
+static uint64_t hash_resources(const struct meta_resources *resources)
+{
+    struct meta_resource_cursor cursor = { 0, 0 };
+    const struct meta_resource *resource;
+    uint64_t sum = 0;
+    while ((resource = meta_resources_next(resources, &cursor)) != NULL) {
+        uint64_t hash = world_oracle_hash((uint64_t)resource->type, resource->name,
+                                          strlen(resource->name) + 1);
+        sum += hash_settings(hash, resource->settings, resource->setting_count);
+    }
+    return sum;
+}
+
+/* The order in which a state gives its topics and resources is its own (each process has another hash
+ * key). */
 static uint64_t hash_state(const struct meta_state *state)
 {
     struct meta_topic_cursor cursor = { 0, 0 };
     const struct meta_topic *topic;
     int64_t numbers[] = { state->index, state->term, state->next_producer_id,
                           (int64_t)state->topic_count, (int64_t)state->partition_count };
-    uint64_t topics = 0;
+    uint64_t unordered = hash_resources(&state->resources);
     uint64_t hash = world_oracle_hash(1, numbers, sizeof numbers);
     hash = world_oracle_hash(hash, state->cluster_id, strlen(state->cluster_id));
     for (unsigned i = 0; i < meta_state_broker_count(state); i++) {
@@ -88,18 +111,14 @@ static uint64_t hash_state(const struct meta_state *state)
     for (unsigned i = 0; i < meta_broker_settings_count(state->broker_settings); i++) {
         const struct meta_broker_settings *of = meta_broker_settings_at(state->broker_settings, i);
         hash = world_oracle_hash(hash, &of->broker, sizeof of->broker);
-        for (unsigned j = 0; j < of->count; j++) {
-            const struct meta_setting *setting = &of->settings[j];
-            hash = world_oracle_hash(hash, setting->name, strlen(setting->name) + 1);
-            hash = world_oracle_hash(hash, setting->value, strlen(setting->value) + 1);
-        }
+        hash = hash_settings(hash, of->settings, of->count);
     }
     while ((topic = meta_state_next_topic(state, &cursor)) != NULL) {
         struct meta_command command = { .kind = META_TOPIC_CREATED,
                                         .as.topic_created.topic = *topic };
-        topics += hash_command(&command);
+        unordered += hash_command(&command);
     }
-    return world_oracle_hash(hash, &topics, sizeof topics);
+    return world_oracle_hash(hash, &unordered, sizeof unordered);
 }
 
 /* ---- applied ---- */

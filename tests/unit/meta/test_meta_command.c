@@ -25,7 +25,7 @@ static const struct meta_setting_change setting_changes[] = {
     { "segment.ms", META_SETTING_DELETE, NULL, NULL },
 };
 
-#define EVERY_KIND 8
+#define EVERY_KIND 9
 
 /* One of each, with all that it may have. */
 static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
@@ -62,6 +62,10 @@ static void command_of_each_kind(struct meta_command commands[EVERY_KIND])
     commands[6].kind = META_BROKER_SETTINGS_CHANGED;
     commands[6].as.broker_settings_changed = (struct meta_broker_settings_changed){
         META_EVERY_BROKER, { .changes = setting_changes, .count = 3 }
+    };
+    commands[8].kind = META_RESOURCE_SETTINGS_CHANGED;
+    commands[8].as.resource_settings_changed = (struct meta_resource_settings_changed){
+        META_RESOURCE_GROUP, "payments", { .changes = setting_changes, .count = 3 }
     };
 }
 
@@ -198,6 +202,39 @@ TEST(the_bytes_of_a_command_do_not_change)
     meta_command_encode(&command, &bytes);
     assert_int_equal(bytes.length, sizeof expected);
     assert_memory_equal(bytes.data, expected, sizeof expected);
+    buffer_close(&bytes);
+}
+
+TEST(the_bytes_of_a_groups_settings_do_not_change)
+{
+    static const uint8_t expected[] = {
+        0,  9, 0,   1,        /* resource settings changed, version 1 */
+        32,                   /* a group */
+        0,  1, 'g',           /* name */
+        1,                    /* replaces */
+        0,  0, 0,   1,        /* changes */
+        0,  1, 's', 0,        /* name, set */
+        0,  1, '5', 255, 255, /* value, no list */
+    };
+    static const struct meta_setting_change change = { "s", META_SETTING_SET, "5", NULL };
+    struct meta_command command = {
+        .kind = META_RESOURCE_SETTINGS_CHANGED,
+        .as.resource_settings_changed = { META_RESOURCE_GROUP, "g", { true, &change, 1 } },
+    };
+    struct buffer bytes;
+    buffer_init(&bytes);
+    meta_command_encode(&command, &bytes);
+    assert_int_equal(bytes.length, sizeof expected);
+    assert_memory_equal(bytes.data, expected, sizeof expected);
+    bytes.data[4] = 8; /* No such type. */
+    assert_int_equal(decode_copy(bytes.data, bytes.length), ERR_MALFORMED);
+    bytes.data[4] = META_RESOURCE_CLIENT_METRICS;
+    assert_int_equal(decode_copy(bytes.data, bytes.length), 0);
+
+    bytes.length = 0;
+    command.as.resource_settings_changed.name = "";
+    meta_command_encode(&command, &bytes);
+    assert_int_equal(decode_copy(bytes.data, bytes.length), ERR_MALFORMED);
     buffer_close(&bytes);
 }
 

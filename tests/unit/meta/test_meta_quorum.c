@@ -342,6 +342,45 @@ TEST(changes_of_settings_in_one_batch_all_count_and_are_told)
     node_stop(&node);
 }
 
+static int take_all(const void *context, const struct meta_setting *settings, unsigned count,
+                    char *why, size_t why_size)
+{
+    (void)context, (void)settings, (void)count;
+    (void)why, (void)why_size;
+    return 0;
+}
+
+TEST(settings_of_groups_survive_a_restart_and_tell_no_broker)
+{
+    struct node node;
+    struct meta_wanted_change change = { STR_LITERAL("a"), META_SETTING_SET, STR_LITERAL("1"),
+                                         NULL };
+    struct meta_alter_settings item = { .owner = META_SETTINGS_OF_RESOURCE,
+                                        .resource_type = META_RESOURCE_GROUP,
+                                        .name = STR_LITERAL("g"),
+                                        .check = take_all,
+                                        .changes = &change,
+                                        .change_count = 1 };
+    struct meta_request request = { .kind = META_ALTER_SETTINGS,
+                                    .as.alter_settings = { &item, 1, false } };
+    const char *path = node_path();
+    node_start(&node, path);
+    node_ask(&node, &request);
+    assert_int_equal(request.err, 0);
+    assert_int_equal(item.err, 0);
+    assert_int_equal(node.settings_told, 0);
+    node_stop(&node);
+
+    node_start(&node, path);
+    struct meta_view *view = meta_quorum_view(node.quorum);
+    const struct meta_resource *group = meta_view_resource(view, META_RESOURCE_GROUP,
+                                                           STR_LITERAL("g"));
+    assert_non_null(group);
+    assert_string_equal(group->settings[0].value, "1");
+    meta_view_unref(view);
+    node_stop(&node);
+}
+
 TEST(one_of_two_deletions_of_a_topic_finds_nothing)
 {
     struct node node;

@@ -92,6 +92,11 @@ static void fill(struct meta_state *state)
         META_EVERY_BROKER, { .changes = set, .count = 2 }
     };
     apply(state, &settings);
+    struct meta_command group = { .kind = META_RESOURCE_SETTINGS_CHANGED };
+    group.as.resource_settings_changed = (struct meta_resource_settings_changed){
+        META_RESOURCE_GROUP, "g", { .changes = set, .count = 2 }
+    };
+    apply(state, &group);
     struct meta_command ids = { .kind = META_PRODUCER_IDS_TAKEN };
     ids.as.producer_ids_taken = (struct meta_producer_ids_taken){ 1, 1000 };
     apply(state, &ids);
@@ -145,9 +150,9 @@ TEST(a_snapshot_brings_back_the_state)
     meta_state_init(&state, hash_key);
     meta_changes_init(&gone);
     assert_int_equal(meta_snapshot_decode(bytes_of(&image), &at, &state, &gone), 0);
-    assert_int_equal(at.index, 8);
+    assert_int_equal(at.index, 9);
     assert_int_equal(at.term, 5);
-    assert_int_equal(state.index, 8);
+    assert_int_equal(state.index, 9);
     assert_int_equal(state.topic_count, 3);
     assert_int_equal(state.partition_count, 6);
     assert_int_equal(state.next_producer_id, 1000);
@@ -162,6 +167,11 @@ TEST(a_snapshot_brings_back_the_state)
                                                                             META_EVERY_BROKER);
     assert_int_equal(settings->count, 2);
     assert_string_equal(settings->settings[1].value, "2");
+    const struct meta_resource *group = meta_resources_find(&state.resources, META_RESOURCE_GROUP,
+                                                            STR_LITERAL("g"));
+    assert_int_equal(group->setting_count, 2);
+    assert_string_equal(group->settings[1].value, "2");
+    assert_int_equal(state.resources.count, 1);
     assert_int_equal(gone.count, 1);
     assert_string_equal(gone.items[0].before->name, "gone");
 
