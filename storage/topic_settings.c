@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "java_double.h"
+#include "java_integer.h"
 #include "record_batch.h"
 
 enum kind {
@@ -122,23 +123,6 @@ static const struct setting *setting_find(struct str name)
     return NULL;
 }
 
-/* Integer.parseInt and Long.parseLong: a sign, then digits only. */
-static bool parse_integer(struct str text, int64_t min, int64_t max, int64_t *number)
-{
-    int32_t at = text.length > 0 && (text.data[0] == '-' || text.data[0] == '+');
-    bool negative = at == 1 && text.data[0] == '-';
-    if (at == text.length) return false;
-    int64_t result = 0;
-    for (; at < text.length; at++) {
-        int digit = text.data[at] - '0';
-        if (digit < 0 || digit > 9 || __builtin_mul_overflow(result, 10, &result) ||
-            __builtin_add_overflow(result, negative ? -digit : digit, &result))
-            return false;
-    }
-    *number = result;
-    return result >= min && result <= max;
-}
-
 static bool parse_double(struct str text, double min, double max, double *number)
 {
     char copy[64];
@@ -227,8 +211,8 @@ static bool parse(const struct setting *setting, struct str text, struct value *
     switch (setting->kind) {
     case KIND_INT:
     case KIND_LONG:
-        return parse_integer(text, setting->min, setting->max, &value->number) &&
-               !is_gap(setting, value->number);
+        return java_integer_parse(text, &value->number) && value->number >= setting->min &&
+               value->number <= setting->max && !is_gap(setting, value->number);
     case KIND_DOUBLE:
         return parse_double(text, (double)setting->min / 1000, (double)setting->max / 1000,
                             &value->fraction);

@@ -3,19 +3,14 @@
 
 #include <stdio.h>
 
+#include "java_integer.h"
+
 bool config_resource_broker(struct str name, int32_t *broker)
 {
-    bool is_negative = name.length > 0 && name.data[0] == '-';
-    bool has_sign = is_negative || (name.length > 0 && name.data[0] == '+'); /* As Java reads it. */
-    int32_t number = 0, at = has_sign ? 1 : 0;
-    if (at >= name.length) return false;
-    for (; at < name.length; at++) {
-        int digit = name.data[at] - '0';
-        if (digit < 0 || digit > 9 || __builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, is_negative ? -digit : digit, &number))
-            return false;
-    }
-    *broker = number;
+    int64_t number;
+    if (!java_integer_parse(name, &number) || number < INT32_MIN || number > INT32_MAX)
+        return false;
+    *broker = (int32_t)number;
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "config_table.h"
 #include "error.h"
 #include "java_double.h"
+#include "java_integer.h"
 #include "trace.h"
 
 #define FIELD_OF(field) offsetof(struct config, field), sizeof(((const struct config *)NULL)->field)
@@ -127,21 +128,9 @@ bool setting_next_item(const char **rest, struct str *item)
 
 /* ---- values ---- */
 
-/* As Integer.parseInt and Long.parseLong: a sign, then digits only. */
 static bool parse_number(const char *text, int64_t *number)
 {
-    bool is_negative = *text == '-';
-    if (*text == '-' || *text == '+') text++;
-    if (*text == '\0') return false;
-    int64_t result = 0;
-    for (; *text != '\0'; text++) {
-        int digit = *text - '0';
-        if (digit < 0 || digit > 9 || __builtin_mul_overflow(result, 10, &result) ||
-            __builtin_add_overflow(result, is_negative ? -digit : digit, &result))
-            return false;
-    }
-    *number = result;
-    return true;
+    return java_integer_parse(str_from(text), number);
 }
 
 static bool parse_boolean(const char *text, int64_t *number)
