@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "map.h"
 
 /* ---- lists as values ---- */
 
@@ -24,23 +25,40 @@ static bool next_item(const char **rest, struct str *item)
     return true;
 }
 
-static bool has_item(const char *list, struct str wanted)
-{
-    struct str item;
-    while (next_item(&list, &item))
-        if (str_equal(item, wanted)) return true;
-    return false;
-}
-
 /* A list that is being written. */
 struct list_text {
-    char *text; /* Large enough. */
+    char *text; /* Large enough; NULL: no memory. */
     size_t length;
-    bool has_items; /* The only one may be empty. */
+    bool has_items;  /* The only one may be empty. */
+    struct map seen; /* What is not written again: its items, and those that are to stay out. */
+    int err;
 };
+
+static void list_begin(struct list_text *out, size_t room, struct arena *arena)
+{
+    *out = (struct list_text){ .text = arena_calloc(arena, room, 1) };
+    out->err = out->text == NULL ? ERR_NO_MEMORY : 0;
+    map_init(&out->seen);
+}
+
+/* The text, or NULL: no memory. */
+static const char *list_end(struct list_text *out)
+{
+    map_close(&out->seen);
+    return out->err == 0 ? out->text : NULL;
+}
+
+/* Whether it was seen for the first time. */
+static bool note_item(struct list_text *out, struct str item)
+{
+    if (out->err != 0 || map_get(&out->seen, item.data, (size_t)item.length) != NULL) return false;
+    out->err = map_put(&out->seen, item.data, (size_t)item.length, out, NULL);
+    return out->err == 0;
+}
 
 static void put_item(struct list_text *out, struct str item)
 {
+    if (out->err != 0) return;
     if (out->has_items) out->text[out->length++] = ',';
     memcpy(out->text + out->length, item.data, (size_t)item.length);
     out->length += (size_t)item.length;
@@ -48,12 +66,19 @@ static void put_item(struct list_text *out, struct str item)
     out->has_items = true;
 }
 
-/* Adds those items of `list` that are not in `without` and not there yet. */
-static void put_items(struct list_text *out, const char *list, const char *without)
+static void leave_out(struct list_text *out, const char *list)
 {
     struct str item;
     while (next_item(&list, &item))
-        if (!has_item(without, item) && !has_item(out->text, item)) put_item(out, item);
+        note_item(out, item);
+}
+
+/* Adds those items of `list` that were not seen yet. */
+static void put_items(struct list_text *out, const char *list)
+{
+    struct str item;
+    while (next_item(&list, &item))
+        if (note_item(out, item)) put_item(out, item);
 }
 
 /* Adds what a client wants to add: as Kafka takes it apart, nothing at all is an empty item (which few
@@ -70,7 +95,7 @@ static int put_added(struct list_text *out, const char *value, struct arena *are
     char *items = arena_calloc(arena, length + 1, 1);
     if (items == NULL) return ERR_NO_MEMORY;
     memcpy(items, value, length);
-    put_items(out, items, NULL);
+    put_items(out, items);
     return 0;
 }
 
@@ -79,24 +104,21 @@ static const char *changed_list(const char *before, const struct meta_setting_ch
                                 struct arena *arena)
 {
     if (before == NULL) before = change->list == NULL ? "" : change->list;
-    size_t room = strlen(before) + strlen(change->value) + 2;
-    struct list_text out = { .text = arena_calloc(arena, room, 1) };
-    if (out.text == NULL) return NULL;
-    int err = 0;
-    if (change->op == META_SETTING_APPEND) {
-        put_items(&out, before, NULL);
-        err = put_added(&out, change->value, arena);
-    } else {
-        put_items(&out, before, change->value);
-    }
-    return err == 0 ? out.text : NULL;
+    struct list_text out;
+    list_begin(&out, strlen(before) + strlen(change->value) + 2, arena);
+    if (change->op == META_SETTING_SUBTRACT) leave_out(&out, change->value);
+    put_items(&out, before);
+    if (change->op == META_SETTING_APPEND && out.err == 0)
+        out.err = put_added(&out, change->value, arena);
+    return list_end(&out);
 }
 
 const char *meta_settings_list(const char *text, struct arena *arena)
 {
-    struct list_text out = { .text = arena_calloc(arena, strlen(text) + 1, 1) };
-    if (out.text != NULL) put_items(&out, text, NULL);
-    return out.text;
+    struct list_text out;
+    list_begin(&out, strlen(text) + 1, arena);
+    put_items(&out, text);
+    return list_end(&out);
 }
 
 /* ---- settings ---- */
