@@ -60,7 +60,9 @@ static const char *layer_value(const struct broker_config *config,
     case CONFIG_SOURCE_DYNAMIC_DEFAULT: set = layers.all; break;
     case CONFIG_SOURCE_STATIC: return row == NULL ? NULL : row->said;
     case CONFIG_SOURCE_DEFAULT: return row == NULL ? NULL : row->default_value;
-    case CONFIG_SOURCE_TOPIC: break;
+    case CONFIG_SOURCE_TOPIC:
+    case CONFIG_SOURCE_CLIENT_METRICS:
+    case CONFIG_SOURCE_GROUP: break;
     }
     return set == NULL ? NULL : meta_setting_find(set->settings, set->count, str_from(name));
 }

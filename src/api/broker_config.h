@@ -19,6 +19,8 @@ enum config_source {
     CONFIG_SOURCE_DYNAMIC_DEFAULT = 3,
     CONFIG_SOURCE_STATIC = 4,
     CONFIG_SOURCE_DEFAULT = 5,
+    CONFIG_SOURCE_CLIENT_METRICS = 7,
+    CONFIG_SOURCE_GROUP = 8,
 };
 
 /* ConfigType of DescribeConfigs. */

@@ -6,6 +6,7 @@
 #include "config_resource.h"
 #include "error.h"
 #include "repeats.h"
+#include "resource_config.h"
 #include "topic_settings.h"
 #include "trace.h"
 
@@ -180,6 +181,37 @@ static int check_topic(struct config_changes *changes, struct config_change *ite
     return 0;
 }
 
+/* ---- groups and subscriptions to clients' metrics ---- */
+
+/* What they may have is checked by the quorum, with what they have already. */
+static int check_resource(struct config_changes *changes, struct config_change *item,
+                          struct meta_alter_settings *wanted)
+{
+    bool is_group = item->resource_type == CONFIG_RESOURCE_GROUP;
+    wanted->owner = META_SETTINGS_OF_RESOURCE;
+    wanted->resource_type = is_group ? META_RESOURCE_GROUP : META_RESOURCE_CLIENT_METRICS;
+    wanted->name = item->resource_name;
+    wanted->check = is_group ? group_config_check : client_metrics_config_check;
+    wanted->check_context = call_loop(changes->call)->api->options.broker_config;
+    for (unsigned i = 0; i < item->change_count; i++) {
+        char shown[64];
+        if (item->changes[i].op != META_SETTING_APPEND &&
+            item->changes[i].op != META_SETTING_SUBTRACT)
+            continue;
+        return refuse(changes, item, ERR_INVALID_CONFIG,
+                      "Nothing can be added to %s or taken from it, only all of it be set.",
+                      trace_escape(shown, sizeof shown, item->changes[i].name));
+    }
+    if (item->resource_name.length == 0)
+        return refuse(changes, item, ERR_INVALID_REQUEST,
+                      is_group ? "What groups have by default is set on brokers."
+                               : "A subscription has a name.");
+    if (!is_text(item->resource_name, INT16_MAX))
+        return refuse(changes, item, ERR_INVALID_REQUEST,
+                      "The name is too long, or holds a zero character.");
+    return 0;
+}
+
 /* ---- all ---- */
 
 /* Fills in what the quorum is asked; `*asks` is false where there is nothing to ask. What is refused has
@@ -202,6 +234,8 @@ static int check(struct config_changes *changes, struct config_change *item,
     case CONFIG_RESOURCE_TOPIC: *asks = check_topic(changes, item, wanted) == 0; break;
     case CONFIG_RESOURCE_BROKER: *asks = check_broker(changes, item, wanted) == 0; break;
     case CONFIG_RESOURCE_BROKER_LOGGER: refuse_logger(changes, item); break;
+    case CONFIG_RESOURCE_CLIENT_METRICS:
+    case CONFIG_RESOURCE_GROUP: *asks = check_resource(changes, item, wanted) == 0; break;
     default:
         refuse(changes, item, ERR_INVALID_REQUEST, "There is no resource of type %d here.",
                item->resource_type);

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "handlers.h"
 #include "meta_settings.h"
+#include "resource_config.h"
 #include "topic_config.h"
 
 #define TOPIC_SETTINGS_MAX 64 /* More than there are. */
@@ -222,6 +223,83 @@ static void describe_loggers(struct description *description)
                description->loop->api->options.node_id);
 }
 
+/* ---- groups and subscriptions to clients' metrics ---- */
+
+/* Which text is told of a value. */
+static const char *resource_text(struct description *description,
+                                 const struct resource_config_row *row, const char *value)
+{
+    if (row->is_hidden) return value;
+    const char *told = config_value_text(row->type, value, &description->call->arena);
+    description->has_failed = description->has_failed || (value != NULL && told == NULL);
+    return told;
+}
+
+/* Of a broker's list what a group uses of it: the first. */
+static struct str default_text(struct description *description,
+                               const struct resource_config_row *row, const char *value)
+{
+    struct str rest = str_from(value), first = STR_NULL;
+    if (row->default_value == NULL && resource_config_next_item(&rest, &first)) return first;
+    return str_from(resource_text(description, row, value));
+}
+
+/* Where a group's value comes from; of a subscription's only whether it was set. */
+static void describe_resource_row(struct description *description,
+                                  const struct resource_config_row *row, const char *own,
+                                  bool is_group, struct describe_configs_response_config *config)
+{
+    const struct broker_config *broker = description->loop->api->options.broker_config;
+    struct config_synonym synonyms[1 + CONFIG_SYNONYMS_MAX];
+    unsigned count = 0;
+    config->value = str_from(row->default_value);
+    if (own != NULL) {
+        enum config_source source = is_group ? CONFIG_SOURCE_GROUP : CONFIG_SOURCE_CLIENT_METRICS;
+        const char *told = resource_text(description, row, own);
+        config->value = str_from(told);
+        synonyms[count++] = (struct config_synonym){ row->name, told, source };
+    }
+    if (is_group) {
+        struct config_synonym *defaults = synonyms + count;
+        count += group_config_defaults(row, broker, description->layers, defaults);
+        if (own == NULL) config->value = default_text(description, row, defaults[0].value);
+    }
+    config->name = str_from(row->name);
+    config->config_type = (int8_t)row->type;
+    config->documentation = description->request->include_documentation ? str_from(row->meaning)
+                                                                        : STR_NULL;
+    put_synonyms(description, config, synonyms, count);
+}
+
+/* One that nobody has set anything of has defaults all the same. */
+static void describe_resource(struct description *description, enum meta_resource_type type)
+{
+    bool is_group = type == META_RESOURCE_GROUP;
+    const struct resource_config *of_type = is_group ? &group_config : &client_metrics_config;
+    struct str name = description->resource->resource_name;
+    if (name.length == 0) {
+        refuse(description, ERR_INVALID_REQUEST, "%s",
+               is_group ? "A group has a name." : "A subscription has a name.");
+        return;
+    }
+    const struct meta_resource *resource = meta_view_resource(description->loop->view, type, name);
+    struct describe_configs_response_config *configs = arena_calloc(
+        &description->call->arena, of_type->count, sizeof *configs);
+    int32_t count = 0;
+    description->has_failed = configs == NULL;
+    for (unsigned i = 0; configs != NULL && i < of_type->count; i++) {
+        const struct resource_config_row *row = &of_type->rows[i];
+        const char *own = resource == NULL
+                              ? NULL
+                              : meta_setting_find(resource->settings, resource->setting_count,
+                                                  str_from(row->name));
+        if ((row->is_hidden && own == NULL) || !is_wanted(description, row->name)) continue;
+        describe_resource_row(description, row, own, is_group, &configs[count++]);
+    }
+    description->result->configs.items = configs;
+    description->result->configs.count = count;
+}
+
 /* ---- all ---- */
 
 static void describe(struct description *description)
@@ -235,6 +313,10 @@ static void describe(struct description *description)
     case CONFIG_RESOURCE_TOPIC: describe_topic(description); break;
     case CONFIG_RESOURCE_BROKER: describe_broker(description); break;
     case CONFIG_RESOURCE_BROKER_LOGGER: describe_loggers(description); break;
+    case CONFIG_RESOURCE_CLIENT_METRICS:
+        describe_resource(description, META_RESOURCE_CLIENT_METRICS);
+        break;
+    case CONFIG_RESOURCE_GROUP: describe_resource(description, META_RESOURCE_GROUP); break;
     default:
         refuse(description, ERR_INVALID_REQUEST, "There is no resource of type %d here.",
                resource->resource_type);

@@ -6,9 +6,7 @@
 #include "error.h"
 #include "handlers.h"
 
-#define TYPES_SINCE \
-    1 /* Before this version it is asked for client metrics alone, of which there are
-                       * none. */
+#define TYPES_SINCE 1 /* Before this version it is asked for client metrics alone. */
 
 struct listing {
     struct call *call;
@@ -55,6 +53,16 @@ static int list_brokers(struct listing *listing, const struct meta_view *view, u
     return 0;
 }
 
+/* Whose names and types a request asks for. */
+static void list_resources(struct listing *listing, const struct meta_view *view, unsigned types)
+{
+    struct meta_resource_cursor cursor = { 0, 0 };
+    const struct meta_resource *resource;
+    while ((resource = meta_view_next_resource(view, &cursor)) != NULL)
+        if (types & (unsigned)resource->type)
+            list(listing, (enum config_resource_type)resource->type, str_from(resource->name));
+}
+
 void handle_list_config_resources(struct api_loop *loop, struct call *call,
                                   struct list_config_resources_request *request)
 {
@@ -62,15 +70,17 @@ void handle_list_config_resources(struct api_loop *loop, struct call *call,
     message_defaults(&list_config_resources_response_shape, &response);
     struct listing listing = { .call = call };
     const struct meta_topic *topic;
-    unsigned types = 0;
+    unsigned types = CONFIG_RESOURCE_CLIENT_METRICS;
     int err = call->api_version < TYPES_SINCE ? 0 : wanted_types(request, &types);
-    size_t most = meta_view_topic_count(loop->view) + 2 * meta_view_broker_count(loop->view);
+    size_t most = meta_view_topic_count(loop->view) + 2 * meta_view_broker_count(loop->view) +
+                  meta_view_resource_count(loop->view);
     listing.resources = call_alloc(call, most + 1, sizeof *listing.resources);
     if (listing.resources == NULL) return;
     if (err == 0 && list_brokers(&listing, loop->view, types) != 0) {
         call_refuse(call, error_text(ERR_NO_MEMORY));
         return;
     }
+    if (err == 0) list_resources(&listing, loop->view, types);
     struct meta_topic_cursor cursor = { 0, 0 };
     while (err == 0 && (types & CONFIG_RESOURCE_TOPIC) &&
            (topic = meta_view_next_topic(loop->view, &cursor)) != NULL)

@@ -8,6 +8,7 @@
 #include "codec_fields.h"
 #include "fuzz.h"
 #include "fuzz_broker.h"
+#include "resource_config.h"
 #include "topic_settings.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -163,6 +164,9 @@ static const char *setting_name(void)
     };
     struct topic_setting_row row;
     if (chance_below(4) == 0) return of_brokers[chance_below(COUNT(of_brokers))];
+    if (chance_below(4) == 0) return group_config.rows[chance_below(group_config.count)].name;
+    if (chance_below(8) == 0)
+        return client_metrics_config.rows[chance_below(client_metrics_config.count)].name;
     unsigned count = 0;
     while (topic_settings_row(count, &row))
         count++;
@@ -194,6 +198,14 @@ static const char *setting_value(void)
         "LogAppendTime",
         "CreateTime",
         "producer",
+        "50000",
+        "5000",
+        "a,b",
+        "read_committed",
+        "by_duration:P1DT2H3M4.5S",
+        "sticky",
+        "client_id=(?<n>[a-z&&[^b]]+)\\k<n>{2,}|\\Qx\\E",
+        "client_id=\\p{Lu}(?<!a|b)\\x{41},client_source_port=9[0-9]*",
     };
     return values[chance_below(COUNT(values))];
 }
@@ -201,7 +213,7 @@ static const char *setting_value(void)
 /* The text that a field of this name, in this struct, mostly says. */
 static const char *usual_text(const struct shape *owner, const char *name)
 {
-    static const char *const resources[] = { "", "1", "1", "2" };
+    static const char *const resources[] = { "", "1", "1", "2", "group" };
     bool is_of_setting = strstr(owner->name, "config") != NULL &&
                          strstr(owner->name, "resource") == NULL;
     if (strcmp(name, "resourceName") == 0)
