@@ -22,10 +22,12 @@
 #include "error.h"
 #include "header.h"
 #include "incremental_alter_configs.h"
+#include "list_config_resources.h"
 #include "metadata.h"
 
 /* Below Metadata 4 a broker cannot be told not to create the topic that it is asked about, below
- * CreateTopics 4 it does not know "as many partitions as is the default". */
+ * CreateTopics 4 it does not know "as many partitions as is the default", and below ListConfigResources 1
+ * it lists subscriptions to client metrics only. */
 #define API(stem, name, key, least_version)                                                  \
     const struct admin_api admin_##stem = { name, key, least_version, &stem##_request_shape, \
                                             &stem##_response_shape }
@@ -37,6 +39,7 @@ API(describe_log_dirs, "DescribeLogDirs", 35, 1);
 API(create_partitions, "CreatePartitions", 37, 0);
 API(incremental_alter_configs, "IncrementalAlterConfigs", 44, 0);
 API(describe_cluster, "DescribeCluster", 60, 0);
+API(list_config_resources, "ListConfigResources", 74, 1);
 #undef API
 
 static const struct admin_api api_versions = { "ApiVersions", API_KEY_OF_API_VERSIONS, 0,

@@ -23,7 +23,7 @@ struct admin_api {
 
 extern const struct admin_api admin_metadata, admin_create_topics, admin_delete_topics,
     admin_create_partitions, admin_describe_configs, admin_incremental_alter_configs,
-    admin_describe_cluster, admin_describe_log_dirs;
+    admin_describe_cluster, admin_describe_log_dirs, admin_list_config_resources;
 
 /* 100,000 partitions are described in a tenth of this. */
 #define REPLY_MAX_BYTES (64 * 1024 * 1024)

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "config_owner.h"
+#include "list_config_resources.h"
 #include "metadata.h"
 #include "output.h"
 #include "talk.h"
@@ -15,9 +16,10 @@
 
 /* The words before the one that is completed. */
 struct behind {
-    const struct option_row *open;          /* An option whose value is next; NULL: none is. */
-    const char *bootstrap, *topic, *broker; /* Values of those options; NULL: not named. */
-    bool only_operands;                     /* "--" was among them. */
+    const struct option_row *open; /* An option whose value is next; NULL: none is. */
+    /* Values of those options; NULL: not named. */
+    const char *bootstrap, *topic, *broker, *group, *client_metrics;
+    bool only_operands; /* "--" was among them. */
 };
 
 static void print_candidate(FILE *out, const char *begun, const char *word, size_t length,
@@ -105,17 +107,56 @@ static void complete_topic(const char *begun, const struct behind *behind, FILE 
     talk_close(&talk, 0); /* a prompt is no place for complaints */
 }
 
-/* The settings of the topic or broker that the words name, with what stands behind a name. */
+static int compare_resources(const void *a, const void *b)
+{
+    return str_compare(((const struct list_config_resources_response_resource *)a)->resource_name,
+                       ((const struct list_config_resources_response_resource *)b)->resource_name);
+}
+
+/* A name may hold anything; a shell gets lines, and takes them apart at blanks. */
+static bool is_one_word(struct str name)
+{
+    for (int32_t i = 0; i < name.length; i++)
+        if ((uint8_t)name.data[i] <= ' ' || name.data[i] == 0x7f) return false;
+    return name.length > 0;
+}
+
+/* Groups or subscriptions to client metrics that have settings: of others a broker need not know. */
+static void complete_resource(const char *begun, enum settings_owner type,
+                              const struct behind *behind, FILE *out)
+{
+    struct common_settings common = common_of(behind);
+    struct talk talk;
+    struct list_config_resources_request request;
+    struct list_config_resources_response response;
+    int8_t wanted = (int8_t)type;
+    message_defaults(&list_config_resources_request_shape, &request);
+    request.resource_types.items = &wanted;
+    request.resource_types.count = 1;
+    int err = talk_open(&talk, &common);
+    if (err == 0) err = talk_ask(&talk, &admin_list_config_resources, &request, &response);
+    if (err == 0 && response.config_resources.count > 1)
+        qsort(response.config_resources.items, (size_t)response.config_resources.count,
+              sizeof response.config_resources.items[0], compare_resources);
+    for (int32_t i = 0; err == 0 && i < response.config_resources.count; i++) {
+        struct str name = response.config_resources.items[i].resource_name;
+        if (is_one_word(name)) print_candidate(out, begun, name.data, (size_t)name.length, NULL);
+    }
+    talk_close(&talk, 0);
+}
+
+/* The settings of whom the words name, with what stands behind a name. */
 static void complete_setting(const char *begun, const struct behind *behind, const char *end,
                              FILE *out)
 {
-    struct config_owner_settings settings = { common_of(behind), behind->topic, behind->broker };
+    struct config_owner_settings settings = { common_of(behind), behind->topic, behind->broker,
+                                              behind->group, behind->client_metrics };
+    unsigned named = (behind->topic != NULL) + (behind->broker != NULL) + (behind->group != NULL) +
+                     (behind->client_metrics != NULL);
     struct config_owner owner;
     struct talk talk;
     struct describe_configs_response response;
-    if ((behind->topic == NULL) == (behind->broker == NULL) ||
-        config_owner_find(&settings, &owner) != STATUS_OK)
-        return;
+    if (named != 1 || config_owner_find(&settings, &owner) != STATUS_OK) return;
     int err = config_owner_open(&talk, &settings.common, &owner);
     if (err == 0) err = settings_ask(&talk, owner.type, &owner.name, 1, NULL, false, &response);
     for (int32_t i = 0;
@@ -146,6 +187,10 @@ static void complete_value(const char *begun, const char *placeholder, bool is_c
         }
     } else if (has_word(placeholder, "TOPIC")) {
         complete_topic(begun, behind, out);
+    } else if (has_word(placeholder, "GROUP")) {
+        complete_resource(begun, SETTINGS_OF_GROUP, behind, out);
+    } else if (has_word(placeholder, "SUBSCRIPTION")) {
+        complete_resource(begun, SETTINGS_OF_CLIENT_METRICS, behind, out);
     } else if (has_word(placeholder, "SETTING")) {
         complete_setting(begun, behind, has_word(placeholder, "SETTING=") ? "=" : "", out);
     } else if (has_word(placeholder, "FILE") || has_word(placeholder, "FOLDER")) {
@@ -175,6 +220,8 @@ static void note_value(struct behind *behind, const char *option, size_t length,
         { "bootstrap-server", &behind->bootstrap },
         { "topic", &behind->topic },
         { "broker", &behind->broker },
+        { "group", &behind->group },
+        { "client-metrics", &behind->client_metrics },
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strlen(wanted[i].option) == length && memcmp(wanted[i].option, option, length) == 0)

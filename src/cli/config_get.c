@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shows settings of topics and brokers, and where their values come from. */
+/* Shows settings of topics, brokers, groups and client metrics, and where their values come from. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -232,17 +232,20 @@ static const struct option_row get_options[] = {
 /* clang-format on */
 
 #define SOURCES                                                                                    \
-    "A value's source is topic (set for it), broker or brokers (set at run time, for one or for\n" \
-    "all), file (the broker's properties, command line or environment), or default.\n"
+    "A value's source is topic, group or client-metrics (set for it), broker or brokers (set at\n" \
+    "run time, for one or for all), file (the broker's properties, command line or "               \
+    "environment),\n"                                                                              \
+    "or default.\n"
 
 const struct command config_get_command = {
     .name = "config get",
     .operands = "[SETTING…]",
     .most_operands = UINT_MAX,
-    .summary = "Show settings of a topic or a broker: all, or those named",
+    .summary = "Show settings of a topic, broker or group: all, or those named",
     .about = SOURCES,
     .example = "  sluice config get --topic orders retention.ms --synonyms\n"
-               "  sluice config get --broker 1 --own\n",
+               "  sluice config get --broker 1 --own\n"
+               "  sluice config get --group payments --own\n",
     .takes = TAKES_BROKER | TAKES_JSON,
     .options = get_options,
     .option_count = sizeof get_options / sizeof get_options[0],

@@ -4,32 +4,48 @@
 #include "error.h"
 #include "output.h"
 
-enum status config_owner_find(const struct config_owner_settings *settings,
-                              struct config_owner *owner)
+static enum status find_broker(const char *text, struct config_owner *owner)
 {
     int64_t node_id = -1;
-    if ((settings->topic == NULL) == (settings->broker == NULL)) {
-        output_complain("whose settings? One of --topic and --broker must say");
-        output_hint("--topic orders, --broker 1, or --broker all for what all brokers share");
-        return STATUS_USAGE;
-    }
-    if (settings->topic != NULL) {
-        *owner = (struct config_owner){ SETTINGS_OF_TOPIC, str_from(settings->topic), -1, "topic ",
-                                        settings->topic };
-        return STATUS_OK;
-    }
-    if (strcmp(settings->broker, "all") == 0) {
-        *owner = (struct config_owner){ SETTINGS_OF_BROKER, STR_LITERAL(""), -1, "",
+    if (strcmp(text, "all") == 0) {
+        *owner = (struct config_owner){ SETTINGS_OF_BROKER, STR_LITERAL(""), -1, "broker", "",
                                         "all brokers" };
         return STATUS_OK;
     }
-    if (text_to_number(settings->broker, 0, INT32_MAX, &node_id) != 0) {
-        output_complain("--broker takes a broker's id, or all, not '%s'", settings->broker);
+    if (text_to_number(text, 0, INT32_MAX, &node_id) != 0) {
+        output_complain("--broker takes a broker's id, or all, not '%s'", text);
         output_hint("the ids: sluice cluster");
         return STATUS_USAGE;
     }
-    *owner = (struct config_owner){ SETTINGS_OF_BROKER, str_from(settings->broker),
-                                    (int32_t)node_id, "broker ", settings->broker };
+    *owner = (struct config_owner){ SETTINGS_OF_BROKER, str_from(text), (int32_t)node_id,
+                                    "broker",           "broker ",      text };
+    return STATUS_OK;
+}
+
+enum status config_owner_find(const struct config_owner_settings *settings,
+                              struct config_owner *owner)
+{
+    const struct config_owner named[] = {
+        { SETTINGS_OF_TOPIC, str_from(settings->topic), -1, "topic", "topic ", settings->topic },
+        { SETTINGS_OF_GROUP, str_from(settings->group), -1, "group", "group ", settings->group },
+        { SETTINGS_OF_CLIENT_METRICS, str_from(settings->client_metrics), -1, "client-metrics",
+          "client metrics ", settings->client_metrics },
+    };
+    const struct config_owner *found = NULL;
+    unsigned count = settings->broker != NULL;
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (named[i].text == NULL) continue;
+        found = &named[i];
+        count++;
+    }
+    if (count != 1) {
+        output_complain("whose settings? One of --topic and --broker, --group and --client-metrics "
+                        "must say");
+        output_hint("--topic orders, --broker 1, or --broker all for what all brokers share");
+        return STATUS_USAGE;
+    }
+    if (found == NULL) return find_broker(settings->broker, owner);
+    *owner = *found;
     return STATUS_OK;
 }
 
@@ -56,6 +72,5 @@ void config_owner_complain(const struct config_owner *owner, const char *failure
         output_hint("see: sluice topic list");
     else if (err == ERR_INVALID_CONFIG || err == ERR_INVALID_REQUEST)
         output_hint("the settings and what they take: sluice config get --%s %s --explain",
-                    owner->type == SETTINGS_OF_TOPIC ? "topic" : "broker",
-                    owner->name.length == 0 ? "all" : owner->text);
+                    owner->option, owner->name.length == 0 ? "all" : owner->text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Changes settings of topics and brokers, or gives them their default back. */
+/* Changes settings of topics, brokers, groups and client metrics, or gives them their default back. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -113,10 +113,11 @@ const struct command config_set_command = {
     .operands = "SETTING=VALUE…",
     .least_operands = 1,
     .most_operands = UINT_MAX,
-    .summary = "Change settings of a topic or a broker, all of them or none",
+    .summary = "Change settings of a topic, broker or group, all of them or none",
     .about = "What a broker has in its properties file only counts again when it is unset here.\n",
     .example = "  sluice config set --topic orders retention.ms=3600000 cleanup.policy=compact\n"
-               "  sluice config set --broker all log.cleaner.threads=2\n",
+               "  sluice config set --broker all log.cleaner.threads=2\n"
+               "  sluice config set --group payments consumer.session.timeout.ms=50000\n",
     .takes = TAKES_BROKER | TAKES_JSON,
     .options = change_options,
     .option_count = sizeof change_options / sizeof change_options[0],
@@ -129,7 +130,7 @@ const struct command config_unset_command = {
     .operands = "SETTING…",
     .least_operands = 1,
     .most_operands = UINT_MAX,
-    .summary = "Give settings of a topic or a broker their default back",
+    .summary = "Give settings of a topic, broker or group their default back",
     .example = "  sluice config unset --topic orders retention.ms\n",
     .takes = TAKES_BROKER | TAKES_JSON,
     .options = change_options,

@@ -62,7 +62,8 @@ struct operands {
 
 struct command {
     const char *name; /* "topic create" */
-    /* "TOPIC"; "" if there are none. Tab completes TOPIC, SETTING, FILE and FOLDER. */
+    /* "TOPIC"; "" if there are none. Tab completes TOPIC, GROUP, SUBSCRIPTION, SETTING,
+     * FILE and FOLDER. */
     const char *operands;
     bool operands_are_words; /* `operands` are words to choose from, separated by |. */
     unsigned least_operands, most_operands;

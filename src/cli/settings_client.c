@@ -9,7 +9,16 @@
 #define OPERATION_DELETE 1
 
 /* What DescribeConfigs calls a source. */
-enum { FROM_TOPIC = 1, FROM_BROKER = 2, FROM_ALL_BROKERS = 3, FROM_FILE = 4, FROM_DEFAULT = 5 };
+enum {
+    FROM_TOPIC = 1,
+    FROM_BROKER = 2,
+    FROM_ALL_BROKERS = 3,
+    FROM_FILE = 4,
+    FROM_DEFAULT = 5,
+    FROM_LOGGER = 6,
+    FROM_CLIENT_METRICS = 7,
+    FROM_GROUP = 8,
+};
 
 static int name_keys(struct talk *talk, const struct operands *keys,
                      struct describe_configs_request_resource *resource)
@@ -96,9 +105,9 @@ const char *settings_source_name(int8_t source)
     case FROM_ALL_BROKERS: return "brokers";
     case FROM_FILE: return "file";
     case FROM_DEFAULT: return "default";
-    case 6: return "logger";
-    case 7: return "client-metrics";
-    case 8: return "group";
+    case FROM_LOGGER: return "logger";
+    case FROM_CLIENT_METRICS: return "client-metrics";
+    case FROM_GROUP: return "group";
     default: return "unknown";
     }
 }
@@ -107,6 +116,8 @@ bool settings_is_own(enum settings_owner type, struct str owner,
                      const struct describe_configs_response_config *config)
 {
     if (type == SETTINGS_OF_TOPIC) return config->config_source == FROM_TOPIC;
+    if (type == SETTINGS_OF_GROUP) return config->config_source == FROM_GROUP;
+    if (type == SETTINGS_OF_CLIENT_METRICS) return config->config_source == FROM_CLIENT_METRICS;
     if (owner.length <= 0) return config->config_source == FROM_ALL_BROKERS;
     return config->config_source != FROM_DEFAULT;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings of topics and brokers, as they are asked for and changed over a connection. */
+/* Settings of topics, brokers and the like, as they are asked for and changed over a connection. */
 
 #ifndef CLI_SETTINGS_CLIENT_H
 #define CLI_SETTINGS_CLIENT_H
@@ -13,6 +13,8 @@
 enum settings_owner {
     SETTINGS_OF_TOPIC = 2,
     SETTINGS_OF_BROKER = 4, /* By its id; without a name: of all brokers. */
+    SETTINGS_OF_CLIENT_METRICS = 16,
+    SETTINGS_OF_GROUP = 32,
 };
 
 /* Asks for the settings of `count` owners of one type: those in `keys`, or all if it is empty. Gives a
@@ -37,7 +39,7 @@ int settings_alter(struct talk *talk, enum settings_owner type, struct str name,
                    const struct settings_change *changes, unsigned count, bool dry_run,
                    struct incremental_alter_configs_response_resource *answer);
 
-/* Where a value comes from: "topic", "broker", "brokers", "file", "default" … */
+/* Where a value comes from: "topic", "broker", "brokers", "file", "default", "group" … */
 const char *settings_source_name(int8_t source);
 
 /* Is it one that somebody has set for this owner, and not what it has without? */
