@@ -10,8 +10,9 @@
  *  (4) Replies leave in the order in which the calls came, whatever ends first (DESIGN 2.5).
  *  (5) The connection may close while a call is suspended: the call stays valid until it is
  *      ended, and its reply then goes nowhere. So that a long wait can end early, `abandoned` (if
- *      set) is called, once: then, or when net_close() begins. In that case the connection is still
- *      there, and a reply that comes soon still leaves. */
+ *      set) is called, once: then, when the peer ends its side while nobody reads from it, or when
+ *      net_close() begins. In those cases the connection is still there, and a reply that comes
+ *      soon still leaves. */
 
 #ifndef NET_CALL_H
 #define NET_CALL_H

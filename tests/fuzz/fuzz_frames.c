@@ -229,14 +229,19 @@ static void forget_suspended(unsigned index)
             (world.suspended_count - index) * sizeof world.suspended[0]);
 }
 
+/* Whose peer has ended its side, and may still read, is answered. */
 static void was_abandoned(struct call *call)
 {
-    for (unsigned i = 0; i < world.suspended_count; i++)
-        if (world.suspended[i].call == call) {
-            forget_suspended(i);
-            break;
-        }
-    call_end_silently(call);
+    unsigned i = 0;
+    while (i < world.suspended_count && world.suspended[i].call != call)
+        i++;
+    fuzz_promise(i < world.suspended_count, "who is told is waiting");
+    struct suspended suspended = world.suspended[i];
+    forget_suspended(i);
+    if (call->connection != NULL)
+        answer(&suspended);
+    else
+        call_end_silently(call);
 }
 
 static void suspend(struct suspended suspended, enum what what)
