@@ -42,6 +42,10 @@ static void synonyms_cell(struct table *table,
                           const struct describe_configs_response_config *config)
 {
     struct buffer text;
+    if (config->synonyms.count <= 0) {
+        table_text(table, STR_LITERAL("(none)"));
+        return;
+    }
     buffer_init(&text);
     for (int32_t i = 0; i < config->synonyms.count; i++) {
         const struct describe_configs_response_synonym *synonym = &config->synonyms.items[i];

@@ -54,6 +54,11 @@ static enum status without_command(int argc, char **argv)
     }
     if (wants_help && argc == 2 && help_group(argv[0], stdout)) return STATUS_OK;
     if (argc == 1 && help_group(argv[0], stderr)) return STATUS_USAGE;
+    if (argv[0][0] == '-') {
+        output_complain("'%s' stands where a command should: options come behind it", argv[0]);
+        output_hint("see: sluice --help");
+        return STATUS_USAGE;
+    }
     output_complain("there is no command '%s%s%s'", argv[0], argc > 1 ? " " : "",
                     argc > 1 ? argv[1] : "");
     if (help_has_group(argv[0]))

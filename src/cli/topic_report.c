@@ -28,7 +28,8 @@ void topic_complain(struct str name, const char *failure, int16_t error_code, st
             "there are not that many brokers; leave --replication-factor out for the default");
         break;
     case ERR_POLICY_VIOLATION:
-        output_hint("create it with fewer partitions, then: sluice topic alter %.*s --partitions N",
+        output_hint("take smaller steps; partitions are added with: sluice topic alter %.*s "
+                    "--partitions N",
                     name.length, name.data);
         break;
     case ERR_INVALID_CONFIG:
