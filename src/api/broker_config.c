@@ -28,6 +28,17 @@ const char *meta_setting_find(const struct meta_setting *settings, unsigned coun
     return NULL;
 }
 
+static const char *value_in(const struct meta_broker_settings *set, const char *name)
+{
+    return set == NULL ? NULL : meta_setting_find(set->settings, set->count, str_from(name));
+}
+
+const char *broker_config_changed(struct broker_config_layers layers, const char *name)
+{
+    const char *value = value_in(layers.own, name);
+    return value != NULL ? value : value_in(layers.all, name);
+}
+
 /* Names for one thing; the finer wins. */
 static const char *const families[][NAMES_MAX] = {
     { "log.retention.ms", "log.retention.minutes", "log.retention.hours" },
@@ -64,7 +75,7 @@ static const char *layer_value(const struct broker_config *config,
     case CONFIG_SOURCE_CLIENT_METRICS:
     case CONFIG_SOURCE_GROUP: break;
     }
-    return set == NULL ? NULL : meta_setting_find(set->settings, set->count, str_from(name));
+    return value_in(set, name);
 }
 
 unsigned broker_config_synonyms(const struct broker_config *config,
@@ -90,7 +101,7 @@ unsigned broker_config_synonyms(const struct broker_config *config,
 
 static bool is_set(const struct meta_broker_settings *set, const char *name)
 {
-    return set != NULL && meta_setting_find(set->settings, set->count, str_from(name)) != NULL;
+    return value_in(set, name) != NULL;
 }
 
 bool broker_config_is_hidden(struct broker_config_layers layers, const char *name)

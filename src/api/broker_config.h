@@ -43,8 +43,14 @@ struct broker_config_row {
     const char *said;          /* By the operator; NULL: nothing. */
     const char *default_value; /* NULL: none. */
     const char *documentation;
-    bool is_dynamic; /* It can be changed at run time. */
-    bool is_told;    /* Clients are told of it. */
+    bool is_dynamic;       /* It can be changed at run time, */
+    bool is_of_one_broker; /* but not for all brokers. */
+    bool is_told;          /* Clients are told of it. */
+};
+
+/* What was set at run time: on this broker, and on all. NULL: nothing. */
+struct broker_config_layers {
+    const struct meta_broker_settings *own, *all;
 };
 
 /* Immutable. The broker makes it; any thread may read it. */
@@ -56,20 +62,22 @@ struct broker_config {
      * with a sentence in `why`. Any thread. */
     int (*check)(const struct broker_config *config, const struct broker_config_row *row,
                  struct str value, const char *current, char *why, size_t why_size);
+
+    /* May what was set at run time be `after` where it was `before`? As above. */
+    int (*check_together)(const struct broker_config *config, struct broker_config_layers before,
+                          struct broker_config_layers after, char *why, size_t why_size);
 };
 
 const struct broker_config_row *broker_config_find(const struct broker_config *config,
                                                    struct str name);
 
-/* What was set at run time: on this broker, and on all. NULL: nothing. */
-struct broker_config_layers {
-    const struct meta_broker_settings *own, *all;
-};
-
 struct broker_config_layers broker_config_layers(const struct meta_view *view, int32_t broker);
 
 /* NULL: it has none of that name. */
 const char *meta_setting_find(const struct meta_setting *settings, unsigned count, struct str name);
+
+/* What was set of that name, on this broker or else on all; NULL: what was said at the start counts. */
+const char *broker_config_changed(struct broker_config_layers layers, const char *name);
 
 struct config_synonym {
     const char *name;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "broker_outcome.h"
 #include "config_resource.h"
 #include "error.h"
 #include "repeats.h"
@@ -102,9 +103,24 @@ static int check_texts(struct config_changes *changes, struct config_change *ite
 
 /* ---- brokers ---- */
 
+static bool is_of_broker(const struct config_change *item)
+{
+    return item->resource_type == CONFIG_RESOURCE_BROKER ||
+           item->resource_type == CONFIG_RESOURCE_BROKER_LOGGER;
+}
+
+static int refuse_operation(struct config_changes *changes, struct config_change *item)
+{
+    return refuse(
+        changes, item, ERR_INVALID_REQUEST,
+        "There is no operation %d; a setting is set (0) or deleted (1), or items are added "
+        "to a list (2) or taken from it (3).",
+        item->unknown_operation);
+}
+
 static int check_broker_change(struct config_changes *changes, struct config_change *item,
                                const struct broker_config *config,
-                               struct broker_config_layers layers,
+                               struct broker_config_layers layers, int32_t broker,
                                struct meta_wanted_change *change)
 {
     char shown[96], why[META_WHY_SIZE];
@@ -120,6 +136,9 @@ static int check_broker_change(struct config_changes *changes, struct config_cha
     if (!row->is_dynamic)
         return refuse(changes, item, ERR_INVALID_REQUEST, "%s cannot be changed at run time.",
                       shown);
+    if (row->is_of_one_broker && broker == META_EVERY_BROKER)
+        return refuse(changes, item, ERR_INVALID_REQUEST,
+                      "%s can be set for one broker, not for all.", shown);
     if (row->type == CONFIG_TYPE_LIST) change->list = row->value == NULL ? "" : row->value;
     struct config_synonym synonyms[CONFIG_SYNONYMS_MAX];
     unsigned count = broker_config_synonyms(config, layers, row->name, synonyms);
@@ -129,6 +148,30 @@ static int check_broker_change(struct config_changes *changes, struct config_cha
                       sizeof why) != 0)
         return refuse(changes, item, ERR_INVALID_REQUEST, "%s", why);
     return 0;
+}
+
+/* Do the settings fit each other once they are changed? What is set for all brokers must do so on one
+ * that has nothing of its own as well. */
+static int check_outcome(struct config_changes *changes, struct config_change *item, int32_t broker)
+{
+    char why[META_WHY_SIZE];
+    const struct api_loop *loop = call_loop(changes->call);
+    const struct broker_config *config = loop->api->options.broker_config;
+    struct broker_config_layers before = broker_config_layers(loop->view,
+                                                              loop->api->options.node_id);
+    struct broker_config_layers after = before;
+    struct meta_broker_settings outcome;
+    bool is_for_all = broker == META_EVERY_BROKER;
+    const struct meta_broker_settings **changed = is_for_all ? &after.all : &after.own;
+    if (broker_outcome(*changed, item, changes->replaces, &changes->call->arena, &outcome) != 0)
+        return refuse(changes, item, ERR_NO_MEMORY, "%s", error_text(ERR_NO_MEMORY));
+    *changed = &outcome;
+    int err = config->check_together(config, before, after, why, sizeof why);
+    if (err == 0 && is_for_all && before.own != NULL) {
+        before.own = after.own = NULL;
+        err = config->check_together(config, before, after, why, sizeof why);
+    }
+    return err == 0 ? 0 : refuse(changes, item, err, "%s", why);
 }
 
 static int check_broker(struct config_changes *changes, struct config_change *item,
@@ -148,10 +191,12 @@ static int check_broker(struct config_changes *changes, struct config_change *it
                           " are changed there.",
                           options->node_id, wanted->broker);
     }
+    if (item->unknown_operation != 0) return refuse_operation(changes, item);
     int err = 0;
     for (unsigned i = 0; err == 0 && i < item->change_count; i++)
-        err = check_broker_change(changes, item, options->broker_config, layers, &item->changes[i]);
-    return err;
+        err = check_broker_change(changes, item, options->broker_config, layers, wanted->broker,
+                                  &item->changes[i]);
+    return err == 0 ? check_outcome(changes, item, wanted->broker) : err;
 }
 
 /* There are no loggers that a level could be set of. */
@@ -162,6 +207,7 @@ static int refuse_logger(struct config_changes *changes, struct config_change *i
     if (changes->replaces || !config_resource_broker(item->resource_name, &broker) ||
         broker != call_loop(changes->call)->api->options.node_id)
         return refuse(changes, item, ERR_INVALID_REQUEST, "These are not loggers of this broker.");
+    if (item->unknown_operation != 0) return refuse_operation(changes, item);
     if (item->change_count == 0) return 0;
     return refuse(changes, item, ERR_INVALID_CONFIG, "There is no logger of that name.");
 }
@@ -224,7 +270,7 @@ static int check(struct config_changes *changes, struct config_change *item,
                                             .changes = item->changes,
                                             .change_count = item->change_count };
     if (item->err != 0) return 0;
-    if (item->is_illegal) {
+    if (item->unknown_operation != 0 && !is_of_broker(item)) {
         item->err = ERR_UNKNOWN_SERVER_ERROR; /* Kafka's answer, without a sentence. */
         return 0;
     }

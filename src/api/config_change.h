@@ -12,7 +12,7 @@ struct config_change {
     struct str resource_name;
     struct meta_wanted_change *changes;
     unsigned change_count;
-    bool is_illegal; /* A change is of a kind that there is not. */
+    int8_t unknown_operation; /* Of a change; 0 (which is known): there is none. */
     /* The answer: */
     int err;
     struct str why; /* Null where there is none. */

@@ -35,7 +35,7 @@ static int convert(struct call *call,
         item->changes[i].value = config->value;
         if (config->config_operation < META_SETTING_SET ||
             config->config_operation > META_SETTING_SUBTRACT)
-            item->is_illegal = true;
+            item->unknown_operation = config->config_operation;
         else
             item->changes[i].op = config->config_operation;
     }

@@ -14,6 +14,7 @@
 #include "error.h"
 #include "listeners.h"
 #include "machine.h"
+#include "setting_relations.h"
 #include "setting_rules.h"
 #include "settings.h"
 #include "topic_settings.h"
@@ -355,15 +356,13 @@ static void fill_request_bytes(struct config *config, const struct machine *mach
                        (long long)LEAST_REQUEST_BYTES);
 }
 
-#define LEAST_MAP_BYTES (INT64_C(1) << 20)
-
 static void check_cleaner(const struct config *config, struct config_report *report)
 {
     if (!config->cleaner_enable) return;
-    if (config->cleaner_map_bytes < LEAST_MAP_BYTES * config->cleaner_threads)
+    if (config->cleaner_map_bytes < LEAST_KEY_BYTES_OF_THREAD * config->cleaner_threads)
         config_problem(
             report, "log.cleaner.dedupe.buffer.size must be at least %lld for each of %d threads",
-            (long long)LEAST_MAP_BYTES, config->cleaner_threads);
+            (long long)LEAST_KEY_BYTES_OF_THREAD, config->cleaner_threads);
 }
 
 static void check_connections(const struct config *config, struct config_report *report)

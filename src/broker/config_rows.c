@@ -9,10 +9,11 @@
 #include "arena.h"
 #include "error.h"
 #include "run_time_settings.h"
+#include "setting_relations.h"
 #include "setting_rules.h"
 #include "topic_settings.h"
 
-#define VALUE_MAX_LENGTH 4096
+#define VALUE_MAX_LENGTH 16385 /* More than a request may set. */
 
 struct config_rows {
     struct broker_config config; /* The first: config_rows_check() gets it. */
@@ -122,9 +123,12 @@ static const char *const changed_without_effect[] = {
     "follower.replication.throttled.rate",
     "follower.fetch.last.tiered.offset.enable",
     "group.consumer.assignment.interval.ms",
+    "group.consumer.assignor.offload.enable",
     "group.coordinator.cached.buffer.max.bytes",
     "group.share.assignment.interval.ms",
+    "group.share.assignor.offload.enable",
     "group.streams.assignment.interval.ms",
+    "group.streams.assignor.offload.enable",
     "leader.replication.throttled.rate",
     "metric.reporters",
     "num.replica.fetchers",
@@ -237,6 +241,7 @@ static int fill_row(struct config_rows *rows, const struct config *config,
         .default_value = setting->default_value,
         .documentation = documentation(&rows->arena, setting),
         .is_dynamic = config_rows_is_dynamic(setting),
+        .is_of_one_broker = strcmp(setting->name, "cordoned.log.dirs") == 0,
         .is_told = is_told(setting->name),
     };
     /* Kafka says it where only the newer name was said. */
@@ -292,7 +297,7 @@ int config_rows_open(struct config_rows **rows, const struct config *config,
         config_rows_close(opened);
         return err;
     }
-    opened->config = (struct broker_config){ opened->rows, count, check };
+    opened->config = (struct broker_config){ opened->rows, count, check, setting_relations_check };
     *rows = opened;
     return 0;
 }

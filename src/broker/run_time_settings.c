@@ -67,26 +67,15 @@ struct cleaner_options run_time_settings_cleaner(const struct config *config)
 
 /* ---- what was changed, as text; it was checked before it was granted ---- */
 
-/* NULL: what was said at the start counts. */
-static const char *changed_value(struct broker_config_layers layers, const char *name)
-{
-    const char *value = NULL;
-    if (layers.own != NULL)
-        value = meta_setting_find(layers.own->settings, layers.own->count, str_from(name));
-    if (value == NULL && layers.all != NULL)
-        value = meta_setting_find(layers.all->settings, layers.all->count, str_from(name));
-    return value;
-}
-
 static int64_t number(struct broker_config_layers layers, const char *name, int64_t otherwise)
 {
-    const char *value = changed_value(layers, name);
+    const char *value = broker_config_changed(layers, name);
     return value == NULL ? otherwise : strtoll(value, NULL, 10);
 }
 
 static double fraction(struct broker_config_layers layers, const char *name, double otherwise)
 {
-    const char *value = changed_value(layers, name);
+    const char *value = broker_config_changed(layers, name);
     return value == NULL ? otherwise : strtod(value, NULL);
 }
 
@@ -96,7 +85,7 @@ static int apply_limits(const struct run_time_settings *settings,
                         struct broker_config_layers layers)
 {
     struct net_limits limits = run_time_settings_limits(settings->config, INT32_MAX);
-    const char *overrides = changed_value(layers, CONNECTIONS_OF_SOME_IPS);
+    const char *overrides = broker_config_changed(layers, CONNECTIONS_OF_SOME_IPS);
     limits.max_connections = (int32_t)number(layers, CONNECTIONS, limits.max_connections);
     limits.max_connections_per_ip = (int32_t)number(layers, CONNECTIONS_PER_IP,
                                                     limits.max_connections_per_ip);

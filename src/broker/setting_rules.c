@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "address_limits.h"
+#include "alloc.h"
 #include "error.h"
+#include "repeats.h"
 
-#define LEAST_KEY_BYTES 1048576 /* Of one thread of compaction. */
-#define MOST_THREADS    1024
+#define MOST_THREADS 1024
 
 static const char *rule_of_rate(const char *value)
 {
@@ -19,11 +20,6 @@ static const char *rule_of_load(const char *value)
 {
     double load = strtod(value, NULL);
     return load > 0 && load <= 1 ? NULL : "must be above 0 and at most 1";
-}
-
-static const char *rule_of_memory_for_keys(const char *value)
-{
-    return strtoll(value, NULL, 10) >= LEAST_KEY_BYTES ? NULL : "must be at least 1048576";
 }
 
 static const char *rule_of_threads(const char *value)
@@ -43,7 +39,6 @@ static const struct {
 } rules[] = {
     { "log.cleaner.io.max.bytes.per.second", rule_of_rate },
     { "log.cleaner.io.buffer.load.factor", rule_of_load },
-    { "log.cleaner.dedupe.buffer.size", rule_of_memory_for_keys },
     { "log.cleaner.threads", rule_of_threads },
     { "log.retention.ms", rule_of_retention },
     { "log.retention.minutes", rule_of_retention },
@@ -83,9 +78,49 @@ static const char *const thread_counts[] = {
     "num.network.threads",
     "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.follower.thread.pool.size",
+    "remote.log.reader.threads",
 };
 
+/* At the start Kafka drops them. */
+static int refuse_repeats(const struct setting *setting, const char *list, char *why,
+                          size_t why_size)
+{
+    struct repeats repeats;
+    struct str item;
+    bool is_repeated = false;
+    int err = 0;
+    struct repeat *notes = mem_calloc(strlen(list) + 1, sizeof *notes), *next = notes;
+    if (notes == NULL) return ERR_NO_MEMORY;
+    repeats_init(&repeats);
+    while (err == 0 && !is_repeated && setting_next_item(&list, &item)) {
+        err = repeats_note(&repeats, item.data, (size_t)item.length, next);
+        is_repeated = err == 0 && next->is_repeated;
+        next++;
+    }
+    repeats_close(&repeats);
+    mem_free(notes);
+    if (!is_repeated) return err;
+    snprintf(why, why_size, "%s cannot have an item twice", setting->name);
+    return ERR_USAGE;
+}
+
 /* As in Kafka: at most twice, at least half of what it is, and never none. */
+static int check_thread_count(const struct setting *setting, const char *value, const char *current,
+                              char *why, size_t why_size)
+{
+    long long wanted = strtoll(value, NULL, 10);
+    long long before = current == NULL ? wanted : strtoll(current, NULL, 10);
+    if (wanted == before || (wanted > 0 && wanted >= before / 2 && wanted <= before * 2)) return 0;
+    snprintf(why, why_size,
+             "%s is %lld: at run time it can become at most twice and at least half of that, and "
+             "not 0",
+             setting->name, before);
+    return ERR_USAGE;
+}
+
 int setting_rules_check_change(const struct setting *setting, const char *value,
                                const char *current, char *why, size_t why_size)
 {
@@ -95,15 +130,8 @@ int setting_rules_check_change(const struct setting *setting, const char *value,
         snprintf(why, why_size, "%s names Java classes, which cannot be loaded", setting->name);
         return ERR_USAGE;
     }
+    if (setting->type == SETTING_LIST) return refuse_repeats(setting, value, why, why_size);
     for (size_t i = 0; i < sizeof thread_counts / sizeof thread_counts[0]; i++)
         is_count = is_count || strcmp(setting->name, thread_counts[i]) == 0;
-    if (!is_count) return 0;
-    long long wanted = strtoll(value, NULL, 10);
-    long long before = current == NULL ? wanted : strtoll(current, NULL, 10);
-    if (wanted == before || (wanted > 0 && wanted >= before / 2 && wanted <= before * 2)) return 0;
-    snprintf(why, why_size,
-             "%s is %lld: at run time it can become at most twice and at least half of that, and "
-             "not 0",
-             setting->name, before);
-    return ERR_USAGE;
+    return is_count ? check_thread_count(setting, value, current, why, why_size) : 0;
 }

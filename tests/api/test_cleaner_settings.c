@@ -158,7 +158,7 @@ static void assert_limits_a_pass(const char *name, const char *little, const cha
 /* Setting: log.cleaner.dedupe.buffer.size */
 TEST(a_pass_finds_as_many_keys_as_there_is_memory_for)
 {
-    assert_limits_a_pass("log.cleaner.dedupe.buffer.size", "1048576", "1000000", "16777216", 50000);
+    assert_limits_a_pass("log.cleaner.dedupe.buffer.size", "1048577", "1000000", "16777216", 50000);
 }
 
 /* Setting: log.cleaner.io.buffer.load.factor */

@@ -130,11 +130,14 @@ TEST(connections_that_come_too_fast_wait)
     }
     assert_true(test_now_ms() - begin >= 200); /* Five at once, one each 200 ms. */
     const char *name = "max.connection.creation.rate";
-    assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "0"), 0);
+    assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "1"), 0);
+    struct test_client *next = client_open(broker.port);
+    assert_served(next);
     struct test_client *late = open_waiting(&broker);
     assert_int_equal(config_change(clients[0], BROKER, ALL_BROKERS, name, SET, "1000"), 0);
     hear(late);
     client_close(late);
+    client_close(next);
     for (int i = 0; i < 7; i++)
         client_close(clients[i]);
     test_broker_stop(&broker);

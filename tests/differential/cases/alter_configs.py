@@ -148,12 +148,12 @@ def several_resources(pair):
 
 BROKER_VALUES = {
     "log.retention.ms": ("5000", "-1", "-2", "x"), "log.retention.bytes": ("100", "-1", "x"),
-    "log.segment.bytes": ("2000000", "1048575", "x"), "log.roll.ms": ("1000", "0"), "log.cleanup.policy": ("compact", "x", ""),
+    "log.segment.bytes": ("2000000", "1048575", "x"), "log.roll.ms": ("1000", "0"), "log.cleanup.policy": ("compact", "x", "", "delete,delete", "delete, delete"),
     "message.max.bytes": ("1000000", "-1"), "compression.type": ("gzip", "x"), "log.cleaner.threads": ("2", "0", "1"),
-    "log.cleaner.backoff.ms": ("1000", "-1"), "log.cleaner.dedupe.buffer.size": ("200000000", "x"),
-    "log.cleaner.io.max.bytes.per.second": ("1000000", "x"), "log.cleaner.min.cleanable.ratio": ("0.4", "1.4"),
-    "log.flush.interval.messages": ("1", "0"), "log.flush.interval.ms": ("1", "x"), "max.connections": ("1000", "-1"),
-    "max.connections.per.ip": ("1000", "-1"), "num.io.threads": ("9", "0"), "num.network.threads": ("4", "0"),
+    "log.cleaner.backoff.ms": ("1000", "-1"), "log.cleaner.dedupe.buffer.size": ("200000000", "1048577", "1048576", "x"),
+    "log.cleaner.io.max.bytes.per.second": ("1000000", "0", "x"), "log.cleaner.min.cleanable.ratio": ("0.4", "1.4"),
+    "log.flush.interval.messages": ("1", "0"), "log.flush.interval.ms": ("1", "-1", "x"), "max.connections": ("1000", "0", "-1"),
+    "max.connections.per.ip": ("1000", "0", "-1"), "num.io.threads": ("9", "0"), "num.network.threads": ("4", "0"),
     "min.insync.replicas": ("1", "2", "0"), "log.message.timestamp.type": ("LogAppendTime", "x"),
     "unclean.leader.election.enable": ("true", "false", "x"), "num.partitions": ("4",), "node.id": ("2",),
     "log.retention.hours": ("4",), "log.retention.minutes": ("4",), "log.dirs": ("/tmp",), "listeners": ("x",),
@@ -161,22 +161,85 @@ BROKER_VALUES = {
     "producer.id.expiration.ms": ("86400000", "x"), "transaction.partition.verification.enable": ("true", "x"),
     "log.preallocate": ("true", "false"), "log.index.interval.bytes": ("4096", "5000"), "log.roll.jitter.ms": ("0", "5"),
     "log.segment.delete.delay.ms": ("60000", "1"), "log.index.size.max.bytes": ("10485760", "5000"),
-    "max.connection.creation.rate": ("10", "x"), "num.replica.fetchers": ("1", "2"), "background.threads": ("10", "12"),
+    "max.connection.creation.rate": ("10", "0", "x"), "num.replica.fetchers": ("1", "2"), "background.threads": ("10", "12"),
     "num.recovery.threads.per.data.dir": ("2", "3"), "metric.reporters": ("", "x"),
     "leader.replication.throttled.rate": ("1000", "x"), "follower.replication.throttled.rate": ("1000", "x"),
-    "max.connections.per.ip.overrides": ("127.0.0.1:500", "x"), "ssl.keystore.location": ("/none",),
+    "max.connections.per.ip.overrides": ("127.0.0.1:500", "127.0.0.1:-1", "x"), "ssl.keystore.location": ("/none",),
     "ssl.keystore.password": ("secret",), "principal.builder.class": ("x",), "remote.log.manager.thread.pool.size": ("3",),
     "group.consumer.session.timeout.ms": ("45000",), "connections.max.idle.ms": ("600000",),
     "max.incremental.fetch.session.cache.slots": ("1000",), "fetch.max.bytes": ("57671680",),
     "log.message.timestamp.before.max.ms": ("1000", "-1"), "log.message.timestamp.after.max.ms": ("1000", "-1"),
     "compression.gzip.level": ("1", "0", "-1", "10"), "compression.lz4.level": ("1", "18"), "compression.zstd.level": ("1", "23"),
     "log.cleaner.delete.retention.ms": ("1", "-1"), "log.cleaner.min.compaction.lag.ms": ("1", "-1"),
-    "log.cleaner.max.compaction.lag.ms": ("1", "0"), "log.local.retention.ms": ("-2", "5"),
-    "log.local.retention.bytes": ("-2", "5"), "log.cleaner.io.buffer.size": ("524288", "x"),
-    "log.cleaner.io.buffer.load.factor": ("0.9", "x"), "log.cleaner.enable": ("true", "false"),
+    "log.cleaner.max.compaction.lag.ms": ("1", "0"), "log.local.retention.ms": ("-2", "5", "-1", "720000000000", "720000000001"),
+    "log.local.retention.bytes": ("-2", "5", "-1"), "log.cleaner.io.buffer.size": ("524288", "x"),
+    "log.cleaner.io.buffer.load.factor": ("0.9", "0", "1.1", "x"), "log.cleaner.enable": ("true", "false"),
     "advertised.listeners": ("PLAINTEXT://127.0.0.1:9",), "delete.topic.enable": ("true",),
     "max.decompressed.message.bytes": ("1000000", "0"), "socket.request.max.bytes": ("104857600",),
+    "log.remote.copy.lag.ms": ("-1", "0", "720000000000", "720000000001"), "log.remote.copy.lag.bytes": ("-1", "100"),
+    "group.consumer.assignment.interval.ms": ("0", "15000", "15001"), "group.share.assignment.interval.ms": ("15000", "15001"),
+    "group.streams.assignment.interval.ms": ("15000", "15001"), "group.consumer.assignor.offload.enable": ("false", "x"),
+    "group.share.assignor.offload.enable": ("false", "x"), "group.streams.assignor.offload.enable": ("false", "x"),
+    "cordoned.log.dirs": ("", "*", "/none", "*,/none"), "config.providers": ("x", "x,x"),
+    "remote.log.manager.copier.thread.pool.size": ("5", "20", "4", "21"), "remote.log.reader.threads": ("5", "20", "4", "21"),
+    "remote.log.manager.expiration.thread.pool.size": ("4", "21"),
+    "remote.log.manager.follower.thread.pool.size": ("1", "4", "5"),
+    "errors.deadletterqueue.topic.name.prefix": ("x" * 5000,),
 }
+
+# Of settings that limit each other.
+BROKER_VALUES_TOGETHER = [
+    {"max.connections.per.ip": "0", "max.connections.per.ip.overrides": "127.0.0.1:5"},
+    {"max.connections.per.ip": "0", "max.connections.per.ip.overrides": ""},
+    {"log.retention.ms": "1000", "log.local.retention.ms": "1000"},
+    {"log.retention.ms": "1000", "log.local.retention.ms": "1001"},
+    {"log.retention.ms": "1000", "log.local.retention.ms": "-1"},
+    {"log.retention.ms": "-7", "log.local.retention.ms": "-1"},
+    {"log.retention.bytes": "100", "log.local.retention.bytes": "100"},
+    {"log.retention.bytes": "100", "log.local.retention.bytes": "101"},
+    {"log.retention.bytes": "0", "log.local.retention.bytes": "-1"},
+    {"log.retention.bytes": "-5", "log.local.retention.bytes": "10"},
+    {"log.remote.copy.lag.ms": "500", "log.local.retention.ms": "500"},
+    {"log.remote.copy.lag.ms": "501", "log.local.retention.ms": "500"},
+    {"log.remote.copy.lag.ms": "-1", "log.local.retention.ms": "0"},
+    {"log.remote.copy.lag.ms": "1001", "log.retention.ms": "1000"},
+    {"log.remote.copy.lag.ms": "1001", "log.retention.ms": "-1"},
+    {"log.remote.copy.lag.bytes": "100", "log.retention.bytes": "99"},
+    {"log.remote.copy.lag.bytes": "100", "log.local.retention.bytes": "99"},
+    {"log.cleaner.dedupe.buffer.size": "2097153", "log.cleaner.threads": "2"},
+    {"log.cleaner.dedupe.buffer.size": "2097154", "log.cleaner.threads": "2"},
+    {"log.cleaner.min.compaction.lag.ms": "100", "log.cleaner.max.compaction.lag.ms": "50"},
+]
+
+
+@case
+def a_brokers_settings_together(pair):
+    for broker in ("1", ""):
+        for values in BROKER_VALUES_TOGETHER:
+            note = "broker %r, %s" % (broker, ", ".join("%s=%s" % one for one in values.items()))
+            alter(pair, changes(BROKER, broker, *values.items()), note=note, validate=True)
+            replace(pair, changes(BROKER, broker, *values.items()), note=note, validate=True)
+
+
+@case
+def operations_on_a_broker(pair):
+    for broker in ("1", "", "77", "x"):
+        for note, configs in {
+            "operation 4": [("log.retention.ms", 4, "1")], "operation -1": [("log.retention.ms", -1, "1")],
+            "operation 4 with null": [("log.retention.ms", 4, None)],
+            "operation 4 on what is fixed": [("num.partitions", 4, "1")],
+            "operation 4 on an unknown one": [("no.such", 4, "1")],
+            "operation 4 behind a wrong change": [("log.retention.ms", "x"), ("log.roll.ms", 4, "1")],
+            "append": [("log.cleanup.policy", APPEND, "compact")],
+            "append one twice": [("log.cleanup.policy", APPEND, "compact,compact")],
+            "append one twice that is there": [("log.cleanup.policy", APPEND, "delete,delete")],
+            "subtract one twice": [("log.cleanup.policy", SUBTRACT, "delete,delete")],
+            "append a folder": [("cordoned.log.dirs", APPEND, "/none")],
+            "subtract a folder": [("cordoned.log.dirs", SUBTRACT, "/none")],
+        }.items():
+            alter(pair, changes(BROKER, broker, *configs), note="broker %r, %s" % (broker, note), validate=True)
+    for kind, name in ((LOGGER, "1"), (LOGGER, "2"), (TOPIC, "nobody-made-this")):
+        alter(pair, changes(kind, name, ("x", 4, "1")), note="type %d, %r, operation 4" % (kind, name), validate=True)
 
 
 @case

@@ -11,9 +11,10 @@
 #include "meta_quorum.h"
 #include "resource_config.h"
 
-#define ROW(name, value)                                          \
-    {                                                             \
-        name, CONFIG_TYPE_INT, value, value, "1", "", false, true \
+#define ROW(row_name, row_value)                                                          \
+    {                                                                                     \
+        .name = row_name, .type = CONFIG_TYPE_INT, .value = row_value, .said = row_value, \
+        .default_value = "1", .documentation = "", .is_told = true                        \
     }
 
 /* Of a broker that lets a group's members be silent for longer than its clients may by default. */
@@ -32,8 +33,8 @@ static const struct broker_config_row broker_rows[] = {
     ROW("group.streams.min.task.offset.interval.ms", "15000"),
     ROW("group.streams.session.timeout.ms", "45000"),
 };
-static const struct broker_config broker = { broker_rows,
-                                             sizeof broker_rows / sizeof broker_rows[0], NULL };
+static const struct broker_config broker = { .rows = broker_rows,
+                                             .count = sizeof broker_rows / sizeof broker_rows[0] };
 
 typedef int check(const void *broker_config, const struct meta_setting *settings, unsigned count,
                   char *why, size_t why_size);

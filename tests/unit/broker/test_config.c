@@ -408,7 +408,7 @@ TEST(values_must_be_of_the_type_and_in_the_range)
         "log.cleaner.io.buffer.load.factor=0",
         "log.cleaner.io.buffer.load.factor=1.5",
         "log.cleaner.io.max.bytes.per.second=0",
-        "log.cleaner.dedupe.buffer.size=1048575",
+        "log.cleaner.dedupe.buffer.size=1048576",
         "log.cleaner.threads=1025",
         "max.connections.per.ip.overrides=localhost:5",
         "num.network.threads=0",
