@@ -103,12 +103,6 @@ static int check_texts(struct config_changes *changes, struct config_change *ite
 
 /* ---- brokers ---- */
 
-static bool is_of_broker(const struct config_change *item)
-{
-    return item->resource_type == CONFIG_RESOURCE_BROKER ||
-           item->resource_type == CONFIG_RESOURCE_BROKER_LOGGER;
-}
-
 static int refuse_operation(struct config_changes *changes, struct config_change *item)
 {
     return refuse(
@@ -260,6 +254,13 @@ static int check_resource(struct config_changes *changes, struct config_change *
 
 /* ---- all ---- */
 
+static bool is_of_cluster(const struct config_change *item)
+{
+    return item->resource_type == CONFIG_RESOURCE_TOPIC ||
+           item->resource_type == CONFIG_RESOURCE_CLIENT_METRICS ||
+           item->resource_type == CONFIG_RESOURCE_GROUP;
+}
+
 /* Fills in what the quorum is asked; `*asks` is false where there is nothing to ask. What is refused has
  * its answer. 0 or ERR_NO_MEMORY. */
 static int check(struct config_changes *changes, struct config_change *item,
@@ -270,7 +271,7 @@ static int check(struct config_changes *changes, struct config_change *item,
                                             .changes = item->changes,
                                             .change_count = item->change_count };
     if (item->err != 0) return 0;
-    if (item->unknown_operation != 0 && !is_of_broker(item)) {
+    if (item->unknown_operation != 0 && is_of_cluster(item)) {
         item->err = ERR_UNKNOWN_SERVER_ERROR; /* Kafka's answer, without a sentence. */
         return 0;
     }

@@ -203,6 +203,7 @@ TEST(an_unknown_operation_on_a_broker_is_refused_with_a_sentence)
             assert_true(answer.has_sentence);
         }
         assert_int_equal(try_change(client, LOGGER, THIS_BROKER, change).error_code, 42);
+        assert_int_equal(try_change(client, 3, STR_LITERAL("none"), change).error_code, 42);
         /* Of a topic Kafka does not know what to say. */
         assert_int_equal(try_change(client, TOPIC, STR_LITERAL("none"), change).error_code, -1);
     }

@@ -238,7 +238,8 @@ def operations_on_a_broker(pair):
             "subtract a folder": [("cordoned.log.dirs", SUBTRACT, "/none")],
         }.items():
             alter(pair, changes(BROKER, broker, *configs), note="broker %r, %s" % (broker, note), validate=True)
-    for kind, name in ((LOGGER, "1"), (LOGGER, "2"), (TOPIC, "nobody-made-this")):
+    for kind, name in ((LOGGER, "1"), (LOGGER, "2"), (TOPIC, "nobody-made-this"), (TOPIC, ""), (CLIENT_METRICS, "x"),
+                       (GROUP, "x"), (3, "x")):
         alter(pair, changes(kind, name, ("x", 4, "1")), note="type %d, %r, operation 4" % (kind, name), validate=True)
 
 
