@@ -111,6 +111,11 @@ int data_dir_move_away(struct data_dir *dir, const char *name)
     return err;
 }
 
+void data_dir_distrust_cache(struct data_dir *dir)
+{
+    dir->needs_sync = true;
+}
+
 int data_dir_begin(struct data_dir *dir)
 {
     int err = data_dir_remove_marker(dir);

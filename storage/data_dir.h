@@ -46,6 +46,10 @@ int data_dir_open(struct data_dir **dir, struct fs *fs, const char *path, char *
  * stays as clean as it was. Blocks. */
 int data_dir_begin(struct data_dir *dir);
 
+/* What lies there was put there by somebody else, just now perhaps: data_dir_begin() makes it last, clean marker
+ * or not. */
+void data_dir_distrust_cache(struct data_dir *dir);
+
 /* Unlocks and frees; writes nothing. NULL is fine. */
 void data_dir_close(struct data_dir *dir);
 

@@ -19,7 +19,7 @@
 #define TIMEOUT_MS         60000
 #define REQUEST_TOPICS     500
 #define REQUEST_PARTITIONS 50000 /* The quorum grants a request no more than twice that. */
-#define OFFSETS_PARTITIONS 50    /* Which one holds a group depends on their number. */
+#define OFFSETS_PARTITIONS 50    /* Of Kafka, unless it was told otherwise. */
 #define ID_ROUNDS          64    /* Each takes up to INT32_MAX of them. */
 
 struct adopt {
@@ -47,7 +47,7 @@ static void finish(struct adopt *adopt, int err)
     else if (err == 0 && adopt->topics == 0 && adopt->find.left_alone == 0)
         trace(TRACE_INFO, "broker", "--adopt: there is nothing to take over");
     else if (err == 0)
-        trace(TRACE_INFO, "broker",
+        trace(adopt->missing > 0 ? TRACE_WARN : TRACE_INFO, "broker",
               "--adopt: took over %u topics with %u partitions, %u of them missing and made empty; "
               "left %u folders alone",
               adopt->topics, adopt->partitions, adopt->missing, adopt->find.left_alone);
@@ -62,11 +62,14 @@ static const struct meta_wanted_setting kept_forever[] = {
     { STR_LITERAL("cleanup.policy"), STR_LITERAL("compact") }, /* Of offsets only. */
 };
 
+/* Which partition of the offsets a group's are in depends on how many there are: where some are on other
+ * brokers there may be more than those seen here, Kafka's default; where none lacks those are all. */
 static int32_t partition_count(const struct adopt_topic *topic)
 {
+    int32_t seen = topic->highest + 1;
+    bool some_lack = topic->count < (unsigned)seen;
     bool is_offsets = strcmp(topic->name, ADOPT_OFFSETS_TOPIC) == 0;
-    return is_offsets && topic->highest < OFFSETS_PARTITIONS ? OFFSETS_PARTITIONS
-                                                             : topic->highest + 1;
+    return is_offsets && some_lack && seen < OFFSETS_PARTITIONS ? OFFSETS_PARTITIONS : seen;
 }
 
 /* Whether this version can: offsets that are not compacted grow, and are as right. */
@@ -77,6 +80,19 @@ static bool compacts(void)
     return topic_settings_check(compact->name, compact->value, why, sizeof why) == 0;
 }
 
+/* The folder may be a link to one on another file system than that which was synced at the start. */
+static int sync_elsewhere(struct fs *fs, const char *folder)
+{
+    char path[PATH_MAX];
+    int fd;
+    int err = fs_path(path, "%s/partition.metadata", folder);
+    if (err == 0) err = fs->open(fs, path, FS_READ, &fd);
+    if (err != 0) return err;
+    err = fs->sync_all(fs, fd);
+    fs->close(fs, fd);
+    return err;
+}
+
 /* A folder that does not say whose it is would not be known for the topic's when it is opened. Before the
  * topic is made, so that a crash leaves what can be taken over once more. */
 static int complete_ids(struct adopt_topic *topic)
@@ -85,13 +101,15 @@ static int complete_ids(struct adopt_topic *topic)
     int err = uuid_is_zero(&topic->id) ? uuid_random(&topic->id) : 0;
     for (unsigned i = 0; i < topic->count && err == 0; i++) {
         const struct adopt_partition *partition = &topic->partitions[i];
-        if (partition->has_id) continue;
         err = fs_path(path, "%s/%s-%" PRId32, data_dir_path(partition->dir), topic->name,
                       partition->index);
-        if (err == 0)
+        if (err == 0 && !partition->has_id)
             err = partition_log_set_topic_id(data_dir_fs(partition->dir), path, &topic->id);
+        if (err == 0 && !data_dir_syncs_all_logs(partition->dir))
+            err = sync_elsewhere(data_dir_fs(partition->dir), path);
         if (err != 0)
-            trace(TRACE_ERROR, "broker", "--adopt: %s/partition.metadata cannot be written: %s",
+            trace(TRACE_ERROR, "broker",
+                  "--adopt: %s/partition.metadata cannot be written, or what is there not be synced: %s",
                   path, error_text(err));
     }
     return err;

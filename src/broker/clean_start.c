@@ -80,6 +80,9 @@ int clean_start_adopt(struct data_dir *const *dirs, unsigned count)
     for (unsigned i = 0; err == 0 && i < count; i++) {
         bool is_other = false;
         char cluster_id[64];
+        /* A copy made a moment ago is in the page cache, and Kafka's clean marker in it says nothing of that: after
+         * a power cut the metadata would know of topics that are not there. */
+        data_dir_distrust_cache(dirs[i]);
         err = is_foreign(dirs, count, i, &is_other);
         if (err != 0 || !is_other) continue;
         snprintf(cluster_id, sizeof cluster_id, "%s", data_dir_identity(dirs[i])->cluster_id);

@@ -272,6 +272,22 @@ TEST(a_partition_that_lies_in_two_folders_is_not_for_us_to_choose)
     run("diff -r '%s/more/orders-0' '%s/orders-0'", broker.folder, test_data(KAFKA_FOLDER));
 }
 
+/* A Kafka may be told to have another number of them. */
+TEST(the_offsets_of_groups_stay_in_as_many_partitions_as_are_there)
+{
+    struct test_broker broker;
+    given_kafkas_folder(&broker, true);
+    run("cd '%s/data' && mv orders-0 __consumer_offsets-0 && rm *-checkpoint && "
+        "cp -r __consumer_offsets-0 __consumer_offsets-1",
+        broker.folder);
+    test_broker_start(&broker);
+    struct test_client *client = client_open(broker.port);
+    struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), 2);
+    assert_int_equal(end_offset(client, topic, 1), LOG_END_OFFSET);
+    client_close(client);
+    test_broker_stop(&broker);
+}
+
 TEST(the_offsets_of_groups_come_along)
 {
     struct test_broker broker;
@@ -279,7 +295,7 @@ TEST(the_offsets_of_groups_come_along)
     run("cd '%s/data' && mv orders-0 __consumer_offsets-3 && rm *-checkpoint", broker.folder);
     test_broker_start(&broker);
     struct test_client *client = client_open(broker.port);
-    /* Which partition holds a group depends on how many there are: all that Kafka has. */
+    /* Others are elsewhere; which partition holds a group depends on how many there are: all that Kafka has. */
     struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), 50);
     assert_int_equal(end_offset(client, topic, 3), LOG_END_OFFSET);
     client_close(client);

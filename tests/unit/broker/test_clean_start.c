@@ -161,6 +161,41 @@ TEST(a_kafkas_disk_beside_ours_can_be_adopted)
     close_dirs();
 }
 
+static unsigned syncs_of_all;
+static int (*real_sync_all)(struct fs *fs, int fd);
+
+static int count_sync_all(struct fs *fs, int fd)
+{
+    syncs_of_all++;
+    return real_sync_all(fs, fd);
+}
+
+static unsigned syncs_while_beginning(bool adopt)
+{
+    open_dir(0);
+    open_dir(1);
+    syncs_of_all = 0;
+    real_sync_all = fs_posix()->sync_all;
+    fs_posix()->sync_all = count_sync_all;
+    if (adopt) assert_int_equal(clean_start_adopt(dirs, 2), 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(data_dir_begin(dirs[i]), 0);
+    fs_posix()->sync_all = real_sync_all;
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(data_dir_mark_clean(dirs[i], 5), 0);
+    close_dirs();
+    return syncs_of_all;
+}
+
+/* The copy may be a moment old, and its clean marker is no word on where it is. */
+TEST(what_is_adopted_is_on_disk_before_the_metadata_knows_of_it)
+{
+    given_two_folders();
+    assert_int_equal(syncs_while_beginning(false), 0);
+    assert_int_equal(syncs_while_beginning(true), 2);
+    assert_int_equal(syncs_while_beginning(false), 0);
+}
+
 TEST(a_disk_can_be_added)
 {
     given_two_folders();
