@@ -9,11 +9,9 @@
 #include "checkpoint.h"
 #include "data_dir_inside.h"
 #include "error.h"
+#include "segment_folder.h"
 #include "topic_settings.h"
 #include "trace.h"
-
-/* No log has come so far, and none that begins there comes to where numbers end. */
-#define MAX_OFFSET (INT64_MAX / 2)
 
 static const char *const checkpoint_files[CHECKPOINT_KINDS] = {
     [CHECKPOINT_RECOVERY_POINT] = RECOVERY_POINT_FILE,
@@ -267,7 +265,7 @@ static int take_line(void *context, const struct checkpoint_line *line)
     if (err == 0) err = checkpoint_number(line->columns[1], 0, &partition);
     if (err == 0 && partition > INT32_MAX) err = ERR_MALFORMED;
     if (err == 0) err = checkpoint_number(line->columns[2], 0, &offset);
-    if (err == 0 && offset > MAX_OFFSET) err = ERR_MALFORMED;
+    if (err == 0 && offset > SEGMENT_OFFSET_MAX) err = ERR_MALFORMED;
     if (err == 0)
         err = set_offset(reading->dir, reading->kind, line->columns[0], (int32_t)partition, offset);
     return err;

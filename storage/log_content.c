@@ -56,20 +56,34 @@ static bool is_leftover(const char *name)
     return ends_with(name, ".deleted") || is_temporary(name);
 }
 
-/* Can it be had from the data again, or is it the way to something that can? */
-static bool is_derived(const char *name)
+static bool is_derived_suffix(const char *suffix)
 {
     static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
                                             ".snapshot" };
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(suffix, suffixes[i]) == 0) return true;
+    return false;
+}
+
+/* Can it be had from the data again, or is it the way to something that can? */
+static bool is_derived(const char *name)
+{
     const char *suffix = "";
 
     if (strcmp(name, "producer-batches") == 0 || strcmp(name, "leader-epoch-checkpoint") == 0 ||
         is_temporary(name))
         return true;
-    if (segment_parse_name(name, &suffix) < 0) return false;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (strcmp(suffix, suffixes[i]) == 0) return true;
-    return false;
+    return segment_parse_name(name, &suffix) >= 0 && is_derived_suffix(suffix);
+}
+
+/* Named by an offset that no log can go on from. */
+static bool is_beyond(const char *name)
+{
+    const char *suffix = "";
+
+    return segment_name_is_beyond(name, &suffix) &&
+           (strcmp(suffix, ".log") == 0 || is_derived_suffix(suffix));
 }
 
 static int note_entry(void *context, const struct fs_entry *entry)
@@ -78,6 +92,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
     const char *suffix = "";
     int64_t base = segment_parse_name(entry->name, &suffix);
 
+    content->has_others |= is_beyond(entry->name);
     if (!entry->is_file) {
         content->has_others |= is_derived(entry->name);
         return 0;
@@ -135,12 +150,14 @@ static int set_aside_other(void *context, const struct fs_entry *entry)
     struct partition_log *log = context;
     char to[PATH_MAX];
 
-    if (entry->is_file || !is_derived(entry->name)) return 0;
-    int err = note_lost_index(log, entry->name);
+    bool beyond = is_beyond(entry->name);
+
+    if (!beyond && (entry->is_file || !is_derived(entry->name))) return 0;
+    int err = beyond ? 0 : note_lost_index(log, entry->name);
     if (err == 0) err = log_set_aside(log, entry->name, to);
     if (err == 0)
-        trace(TRACE_WARN, "storage", "%s/%s is no file: it is now %s", log->folder, entry->name,
-              to);
+        trace(TRACE_WARN, "storage", "%s/%s %s: it is now %s", log->folder, entry->name,
+              beyond ? "is named by an offset that no log can have" : "is no file", to);
     return err;
 }
 

@@ -54,8 +54,17 @@ int64_t segment_parse_name(const char *name, const char **suffix)
     int64_t base_offset;
 
     if (strspn(name, "0123456789") != OFFSET_DIGITS ||
-        checkpoint_number((struct str){ name, OFFSET_DIGITS }, 0, &base_offset) != 0)
+        checkpoint_number((struct str){ name, OFFSET_DIGITS }, 0, &base_offset) != 0 ||
+        base_offset > SEGMENT_OFFSET_MAX)
         return -1;
     *suffix = name + OFFSET_DIGITS;
     return base_offset;
+}
+
+bool segment_name_is_beyond(const char *name, const char **suffix)
+{
+    if (strspn(name, "0123456789") != OFFSET_DIGITS || segment_parse_name(name, suffix) >= 0)
+        return false;
+    *suffix = name + OFFSET_DIGITS;
+    return true;
 }

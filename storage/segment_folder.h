@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "block_cache.h"
@@ -34,7 +35,14 @@ void segment_folder_release(struct segment_folder *folder); /* NULL is fine. */
 /* The file `<base offset in 20 digits><suffix>` in a folder. 0 or ERR_LIMIT. */
 int segment_path(const char *folder, int64_t base_offset, const char *suffix, char path[PATH_MAX]);
 
-/* The base offset in the name of a segment's file, and what comes behind it; -1 if it is none. */
+/* No log has come so far, and none that begins there comes to where numbers end. */
+#define SEGMENT_OFFSET_MAX (INT64_MAX / 2)
+
+/* The base offset in the name of a segment's file, and what comes behind it; -1 if it is none, as one beyond
+ * SEGMENT_OFFSET_MAX is. */
 int64_t segment_parse_name(const char *name, const char **suffix);
+
+/* Is it like the name of a segment's file, but beyond SEGMENT_OFFSET_MAX? */
+bool segment_name_is_beyond(const char *name, const char **suffix);
 
 #endif

@@ -109,7 +109,8 @@ static int complete_ids(struct adopt_topic *topic)
             err = sync_elsewhere(data_dir_fs(partition->dir), path);
         if (err != 0)
             trace(TRACE_ERROR, "broker",
-                  "--adopt: %s/partition.metadata cannot be written, or what is there not be synced: %s",
+                  "--adopt: %s/partition.metadata cannot be written, or what is there not be "
+                  "synced: %s",
                   path, error_text(err));
     }
     return err;

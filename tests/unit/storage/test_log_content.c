@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "buffer.h"
 #include "error.h"
 #include "log_fixture.h"
 #include "record_batch.h"
@@ -98,6 +99,32 @@ TEST(what_is_set_aside_does_not_take_the_place_of_what_was_before)
     }
     assert_true(fixture_has_file(&fixture, "producer-batches.set-aside-1"));
     assert_true(fixture_has_file(&fixture, "producer-batches.set-aside-2"));
+}
+
+TEST(what_is_named_by_an_offset_that_no_log_can_have_is_set_aside)
+{
+    static const char *const names[] = {
+        "09223372036854775807.log",       "04611686018427387904.log",
+        "99999999999999999999.log",       "09223372036854775807.index",
+        "09223372036854775807.timeindex", "09223372036854775807.txnindex",
+        "09223372036854775807.snapshot",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char aside[300];
+        struct buffer segment;
+        start_with_all_files();
+        buffer_init(&segment);
+        fixture_load_file(&fixture, "00000000000000000000.log", &segment);
+        fixture_save_file(&fixture, names[i], segment.data, segment.length);
+        buffer_close(&segment);
+        fixture_reopen(&fixture);
+        assert_all_is_known();
+        snprintf(aside, sizeof aside, "%s.set-aside-1", names[i]);
+        assert_true(fixture_has_file(&fixture, aside));
+        assert_false(fixture_has_file(&fixture, names[i]));
+        fixture_close(&fixture);
+    }
 }
 
 /* Of a segment that is no more, of one that is below the start, and of one that then is built again. */

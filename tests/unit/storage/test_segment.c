@@ -124,7 +124,9 @@ TEST(names_of_segments_are_20_digits_and_nothing_else)
 
     assert_int_equal(segment_parse_name("00000000000000000018.log", &suffix), 18);
     assert_string_equal(suffix, ".log");
-    assert_int_equal(segment_parse_name("09223372036854775807.index", &suffix), INT64_MAX);
+    assert_int_equal(segment_parse_name("04611686018427387903.index", &suffix), INT64_MAX / 2);
+    assert_int_equal(segment_parse_name("04611686018427387904.index", &suffix), -1);
+    assert_int_equal(segment_parse_name("09223372036854775807.index", &suffix), -1);
     assert_int_equal(segment_parse_name("09223372036854775808.index", &suffix), -1);
     assert_int_equal(segment_parse_name("99999999999999999999.index", &suffix), -1);
     assert_int_equal(segment_parse_name("0000000000000000018.log", &suffix), -1);
