@@ -411,11 +411,15 @@ int log_check_tail(struct partition_log *log)
     return err;
 }
 
-/* Ends the active segment: its indexes are complete, and the producers of its end are remembered. */
+/* Ends the active segment: its indexes are complete, and the producers of its end are remembered. The indexes
+ * leave memory here and not when they are flushed: there may be thousands of segments before that. Without
+ * room for them they stay, and the flush tries it again. */
 static int finish_segment(struct partition_log *log, struct segment *active, int64_t base_offset)
 {
     int64_t snapshot;
     int err = log_finish_segment(active);
+
+    if (err == 0) segment_spill_indexes(active);
 
     /* A snapshot that knew a batch which was refused would have its repeat acknowledged. */
     if (err == 0 && log->producers_are_stale)

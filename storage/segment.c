@@ -289,6 +289,13 @@ int segment_write_indexes(struct segment *segment, bool sync)
     return err;
 }
 
+void segment_spill_indexes(struct segment *segment)
+{
+    if (index_file_write_out(&segment->times.file, false) == 0 &&
+        index_file_write_out(&segment->offsets.file, false) == 0)
+        segment_close_indexes(segment);
+}
+
 int segment_hold(struct segment *segment, struct segment_held *held)
 {
     int fd;

@@ -155,6 +155,10 @@ int segment_finish_time_index(struct segment *segment);
 /* Index entries to the page cache, or to the disk. Blocks. */
 int segment_write_indexes(struct segment *segment, bool sync);
 
+/* To the page cache, and out of memory; what cannot be written stays for segment_write_indexes(). Writer, not
+ * between begin and end. Blocks. */
+void segment_spill_indexes(struct segment *segment);
+
 /* The files of a segment, kept open. */
 struct segment_held {
     struct open_file *log, *offsets, *times; /* NULL: not. */

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "log_fixture.h"
+#include "partition_log_inside.h"
 
 static struct log_fixture fixture;
 
@@ -320,6 +321,23 @@ TEST(a_segment_is_rolled_by_size)
     assert_true(fixture_has_file(&fixture, "00000000000000000004.log"));
     assert_int_equal(fixture_read_all(&fixture, 1, NULL), 5);
     assert_int_equal(fixture_read_all(&fixture, 1 << 20, NULL), 5);
+    fixture_close(&fixture);
+}
+
+/* Or thousands of them, before the next flush, would have 8 KiB each. */
+TEST(entries_of_indexes_leave_memory_when_their_segment_is_rolled)
+{
+    fixture_start(&fixture);
+    fixture.settings.segment_bytes = 2500;
+    partition_log_set_settings(fixture.log, &fixture.settings);
+    fixture_append_many(&fixture, 5, 1000);
+    assert_true(fixture_file_size(&fixture, "00000000000000000000.timeindex") > 0);
+    assert_true(fixture_file_size(&fixture, "00000000000000000002.timeindex") > 0);
+    for (int i = 0; i < 2; i++) {
+        assert_null(fixture.log->segments[i]->times.file.tail);
+        assert_null(fixture.log->segments[i]->offsets.file.tail);
+    }
+    assert_int_equal(partition_log_flush(fixture.log), 0);
     fixture_close(&fixture);
 }
 
