@@ -283,6 +283,7 @@ TEST(the_metadata_is_where_the_operator_says)
 
     test_broker_start(&broker); /* It finds it again. */
     struct test_client *other = client_open(broker.port);
+    await_partition(other, topic, 0);
     assert_int_equal(records_batch_count(fetch(other, topic, 0, 0).records), 5);
     client_close(other);
     client_close(client);
