@@ -212,7 +212,10 @@ int log_dump_batches(struct log_dump *dump, int fd, int64_t size)
     int64_t position = 0, next_offset = -1;
     uint8_t *buffer = mem_alloc(CRC_BUFFER_BYTES);
     int err = buffer == NULL ? ERR_NO_MEMORY : 0;
-    batch_scan_init(&scan, dump->fs, fd, 0, size, true);
+    if (size > LOG_FILE_MAX)
+        log_dump_damage(dump, LOG_FILE_MAX,
+                        "more bytes than Kafka or Sluice write: the rest is not looked at");
+    batch_scan_init(&scan, dump->fs, fd, 0, size < LOG_FILE_MAX ? size : LOG_FILE_MAX, true);
     while (err == 0 && !dump->output.failed) {
         err = batch_scan_next(&scan, &batch, &position);
         if (err == ERR_CORRUPT_MESSAGE) {

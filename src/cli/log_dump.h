@@ -15,6 +15,9 @@
 /* No batch larger than that is looked into, nor a small one that unpacks to more. */
 #define LOG_BATCH_MAX ((int64_t)256 << 20)
 
+/* No file of a segment is longer: offsets within it have 31 bits, and one batch may begin just in front of that. */
+#define LOG_FILE_MAX (INT32_MAX + LOG_BATCH_MAX)
+
 struct log_dump {
     struct log_output output;
     struct fs *fs;

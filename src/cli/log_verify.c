@@ -50,7 +50,7 @@ void verify_finding(struct partition_check *check, const char *file, int64_t pos
 static void note(struct log_verify *verify, const char *folder, const char *name, const char *what)
 {
     char path[PATH_MAX];
-    if (fs_path(path, "%s/%s", folder, name) != 0) return;
+    if (fs_path(path, name[0] == '\0' ? "%s%s" : "%s/%s", folder, name) != 0) return;
     log_output_begin(&verify->output, "note");
     log_output_text(&verify->output, "file", path);
     log_output_text(&verify->output, "what", what);
@@ -165,22 +165,36 @@ static int sort_names(struct partition_check *check, const struct log_names *nam
     return err;
 }
 
+/* A server has such files for a while all the time, and deals with them at its next start. */
+static void tell_leftovers(struct partition_check *check, unsigned count, const char *last)
+{
+    char what[128];
+    if (count == 0) return;
+    snprintf(what, sizeof what,
+             "%u file%s left over from what was not completed: the next start sees to that", count,
+             count == 1 ? " is" : "s are");
+    note(check->verify, check->folder, count == 1 ? last : "", what);
+}
+
 static void check_names(struct partition_check *check, const struct log_names *names)
 {
+    unsigned leftovers = 0;
+    const char *last = NULL;
     for (size_t i = 0; i < names->count; i++) {
         struct log_file_name name = log_file_name(names->items[i]);
         bool is_index = name.kind == LOG_FILE_OFFSET_INDEX || name.kind == LOG_FILE_TIME_INDEX ||
                         name.kind == LOG_FILE_TXN_INDEX;
         if (check->is_in_use) continue;
-        if (name.is_leftover)
-            verify_finding(check, names->items[i], -1, name.base_offset,
-                           "left over from what was not completed");
-        else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
+        if (name.is_leftover) {
+            leftovers++;
+            last = names->items[i];
+        } else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
             verify_finding(check, names->items[i], -1, name.base_offset,
                            "an index whose .log is not here");
         else if (name.kind == LOG_FILE_OTHER)
             verify_finding(check, names->items[i], -1, -1, "no file that belongs here");
     }
+    tell_leftovers(check, leftovers, last);
 }
 
 static void check_topic_id(struct partition_check *check)
@@ -396,7 +410,8 @@ static int verify_subfolder(struct log_verify *verify, const char *data_folder, 
     if (err == 0 && data_dir_parse_folder(str_from(name), &topic, &partition))
         return verify_partition(verify, folder, str_from(name));
     if (ends_with(name, "-delete") && !log_is_in_use(data_folder))
-        finding(verify, folder, -1, -1, "left over of a deleted partition");
+        note(verify, data_folder, name,
+             "left over of a deleted partition: the next start removes it");
     else if (ends_with(name, "-stray"))
         note(verify, data_folder, name, "put aside: it belongs to no topic that was known");
     else if (ends_with(name, "-future"))

@@ -42,6 +42,10 @@ struct partition_check {
 
 #define VERIFY_CRC_BYTES (256 * 1024)
 
+/* Of which part of a file of so many bytes can something come out? A segment or an index has 2 GiB at the most,
+ * and one batch more; what is longer, a file with holes perhaps, is told of and read so far. */
+int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size);
+
 /* A line: `file` lies in the folder unless it has a slash; -1: no position, no offset. */
 void verify_finding(struct partition_check *check, const char *file, int64_t position,
                     int64_t offset, const char *format, ...) __attribute__((format(printf, 5, 6)));

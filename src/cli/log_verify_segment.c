@@ -328,8 +328,10 @@ static int open_files(struct segment_check *segment, int *fd)
     if (err == 0) err = fs_path(path, "%s/%s", check->folder, segment->name);
     if (err == 0) err = fs->open(fs, path, FS_READ, fd);
     if (err == 0) err = fs->size(fs, *fd, &size);
-    if (err == 0) batch_scan_init(&segment->scan, fs, *fd, 0, size, true);
-    return err;
+    if (err != 0) return err;
+    size = verify_bounded_size(check, segment->name, size);
+    batch_scan_init(&segment->scan, fs, *fd, 0, size, true);
+    return 0;
 }
 
 int verify_segment(struct partition_check *check, size_t index)
@@ -351,7 +353,9 @@ int verify_segment(struct partition_check *check, size_t index)
         check->verify->segments++;
         check->verify->bytes += (uint64_t)segment->scan.end;
         check_presence(segment);
-        if (segment->scan.end == 0 && !segment->is_last)
+        /* The cleaner may have left nothing of it but its place. */
+        if (segment->scan.end == 0 && !segment->is_last &&
+            segment->base_offset >= check->cleaned_below)
             verify_finding(check, segment->name, 0, segment->base_offset,
                            "the segment is empty, and others follow");
         if (index == 0 && check->next_offset < segment->base_offset)

@@ -1,26 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "error.h"
+#include "log_dump.h"
 #include "log_verify_inside.h"
 
 #define SMALL_FILE_MAX ((size_t)256 << 20)
 
+int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size)
+{
+    if (size <= LOG_FILE_MAX) return size;
+    verify_finding(check, name, LOG_FILE_MAX, -1,
+                   "it has %" PRId64
+                   " bytes, more than Kafka or Sluice write: the rest is not looked at",
+                   size);
+    return LOG_FILE_MAX;
+}
+
 /* ---- entries ---- */
+
+/* The length without zeros at the end. */
+static size_t used_length(const uint8_t *bytes, size_t length)
+{
+    /* All alike, and the first is zero? Much faster than to look at each. */
+    if (length > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0) return 0;
+    while (length > 0 && bytes[length - 1] == 0)
+        length--;
+    return length;
+}
 
 /* Without the zeros that Kafka reserves at the end. */
 static int find_length(struct entry_reader *reader, int64_t size)
 {
     struct fs *fs = reader->check->verify->fs;
+    uint8_t *buffer = reader->check->crc_buffer;
     int64_t end = size;
     while (end > 0) {
-        size_t got = 0, length = end < ENTRY_CHUNK_BYTES ? (size_t)end : ENTRY_CHUNK_BYTES;
-        int err = fs->read(fs, reader->fd, reader->chunk, length, end - (int64_t)length, &got);
+        size_t got = 0, length = end < VERIFY_CRC_BYTES ? (size_t)end : VERIFY_CRC_BYTES;
+        int err = fs->read(fs, reader->fd, buffer, length, end - (int64_t)length, &got);
         if (err != 0) return err;
-        size_t used = got;
-        while (used > 0 && reader->chunk[used - 1] == 0)
-            used--;
+        size_t used = used_length(buffer, got);
         end -= (int64_t)(length - used);
         if (used > 0) break;
     }
@@ -51,7 +72,7 @@ int entry_reader_open(struct entry_reader *reader, struct partition_check *check
     if (err == 0) err = fs->open(fs, path, FS_READ, &reader->fd);
     if (err == ERR_NOT_FOUND) return 0; /* The caller knows whether that is wrong. */
     if (err == 0) err = fs->size(fs, reader->fd, &size);
-    return err == 0 ? find_length(reader, size) : err;
+    return err == 0 ? find_length(reader, verify_bounded_size(check, reader->name, size)) : err;
 }
 
 void entry_reader_close(struct entry_reader *reader)
@@ -112,6 +133,8 @@ void verify_epoch(struct partition_check *check, const char *file, int64_t posit
         return;
     int32_t known = epoch_history_of(&check->epochs, offset);
     if (known == batch->leader_epoch || check->wrong_epoch == batch->leader_epoch) return;
+    /* Kafka cuts the list where DeleteRecords moves the start, and a kill may bring the start back. */
+    if (known < 0 && check->epochs.count > 0) return;
     bool is_news = batch->leader_epoch > epoch_history_last(&check->epochs);
     if (is_news && batch->base_offset >= check->tail_from) return;
     check->wrong_epoch = batch->leader_epoch; /* Once for each is enough. */

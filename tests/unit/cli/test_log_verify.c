@@ -223,11 +223,54 @@ TEST(checkpoints_ahead_of_the_log_are_found)
     tool_end(&tool);
 }
 
-TEST(leftovers_are_found)
+/* A running Kafka has thousands of them when a topic is cleaned or shortened: no finding, and not a line each. */
+TEST(leftovers_are_told_in_one_line_and_are_no_finding)
 {
     tool_start(&tool);
     tool_write(&tool, "orders-0/00000000000000000005.log.cleaned", "");
-    assert_one_finding("00000000000000000005.log.cleaned", "left over");
+    assert_fine();
+    assert_int_equal(tool_count(&tool, "00000000000000000005.log.cleaned"), 1);
+    tool_write(&tool, "orders-0/00000000000000000006.log.deleted", "");
+    tool_write(&tool, "orders-0/00000000000000000006.index.deleted", "");
+    assert_fine();
+    assert_int_equal(tool_count(&tool, "3 files are left over"), 1);
+    tool_end(&tool);
+}
+
+TEST(a_segment_of_which_cleaning_left_nothing_is_no_finding)
+{
+    uint64_t findings = 0;
+    tool_start(&tool);
+    tool_write(&tool, "orders-0/00000000000000000001.log", "");
+    tool_write(&tool, "orders-0/00000000000000000001.index", "");
+    tool_write(&tool, "orders-0/00000000000000000001.timeindex", "");
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(tool_count(&tool, "the segment is empty, and others follow"), 1);
+    tool_write(&tool, "cleaner-offset-checkpoint", "0\n1\norders 0 24\n");
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(tool_count(&tool, "the segment is empty, and others follow"), 0);
+    tool_end(&tool);
+}
+
+/* A file with a hole of a terabyte, say. */
+TEST(what_is_longer_than_any_segment_is_not_read_to_its_end)
+{
+    uint64_t findings = 0;
+    char path[PATH_MAX];
+    tool_start(&tool);
+    assert_int_equal(fs_path(path, "%s/orders-0/00000000000000000024.index", tool.data), 0);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(tool_count(&tool, "the rest is not looked at"), 1);
+    tool_end(&tool);
+}
+
+TEST(epochs_in_front_of_all_that_are_known_are_no_finding)
+{
+    tool_start(&tool);
+    tool_write(&tool, "orders-0/leader-epoch-checkpoint", "0\n1\n3 24\n");
+    assert_fine();
+    tool_end(&tool);
 }
 
 TEST(what_is_no_log_is_not_looked_at)
