@@ -70,7 +70,7 @@ static int answer_damage(struct partition_log *log, struct segment *segment, int
 /* The disk does not give what it has: nobody can use the log. */
 static bool is_of_disk(int err)
 {
-    return err == ERR_IO || err == ERR_NOT_A_FILE;
+    return err == ERR_IO || err == ERR_NOT_A_FILE || err == ERR_NOT_PERMITTED;
 }
 
 enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };

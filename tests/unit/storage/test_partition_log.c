@@ -755,6 +755,25 @@ TEST(a_failed_sync_puts_the_log_out_of_use_until_it_is_opened_again)
     fixture_close(&fixture);
 }
 
+/* A client could make nothing of it, and whoever runs the broker would hear nothing. */
+TEST(a_segment_that_may_not_be_read_puts_the_log_out_of_use)
+{
+    static const int errors[] = { ERR_NOT_PERMITTED, ERR_NOT_A_FILE, ERR_IO };
+
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        fixture_start(&fixture);
+        fixture_append_many(&fixture, 5, 100);
+        fixture_stop(&fixture);
+        fixture_reopen(&fixture);
+        fs_fault_fail_at(&fixture.disk, 1, errors[i]);
+        struct log_read read = { .below_offset = INT64_MAX, .max_bytes = 100, .may_block = true };
+        assert_int_equal(partition_log_read(fixture.log, &read), ERR_KAFKA_STORAGE_ERROR);
+        assert_int_equal(partition_log_failed(fixture.log), errors[i]);
+        fs_fault_fail_at(&fixture.disk, 0, ERR_IO);
+        fixture_close(&fixture);
+    }
+}
+
 /* ---- a full disk, failures, lack of memory */
 
 TEST(a_full_disk_refuses_and_leaves_no_trace)
