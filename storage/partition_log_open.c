@@ -47,7 +47,11 @@ static int find_lost_segment(const struct partition_log *log, const struct log_c
             bsearch(&base, logs->values, logs->count, sizeof base, log_content_compare) != NULL ||
             lost_end(log, content, base) <= log->start_offset) /* It is not wanted any more. */
             continue;
-        trace(TRACE_ERROR, "storage", "%s/%020" PRId64 ".log is missing", log->folder, base);
+        trace(TRACE_ERROR, "storage",
+              "%s/%020" PRId64
+              ".log is missing, and its index is there: bring it back from a copy, or "
+              "remove %020" PRId64 ".index to go on without its records",
+              log->folder, base, base);
         return ERR_CORRUPT_MESSAGE;
     }
     return 0;
