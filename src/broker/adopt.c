@@ -47,10 +47,15 @@ static void finish(struct adopt *adopt, int err)
     else if (err == 0 && adopt->topics == 0 && adopt->find.left_alone == 0)
         trace(TRACE_INFO, "broker", "--adopt: there is nothing to take over");
     else if (err == 0)
-        trace(adopt->missing > 0 ? TRACE_WARN : TRACE_INFO, "broker",
-              "--adopt: took over %u topics with %u partitions, %u of them missing and made empty; "
-              "left %u folders alone",
-              adopt->topics, adopt->partitions, adopt->missing, adopt->find.left_alone);
+        trace(
+            adopt->missing > 0 ? TRACE_WARN : TRACE_INFO, "broker",
+            "--adopt: took over %u topics with %u partitions, %u of them missing and made empty%s; "
+            "left %u folders alone",
+            adopt->topics, adopt->partitions, adopt->missing,
+            adopt->missing > 0
+                ? " (they were on other brokers, or in a folder that log.dirs does not name)"
+                : "",
+            adopt->find.left_alone);
     adopt->options.done(adopt->options.owner, err);
 }
 

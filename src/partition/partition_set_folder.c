@@ -174,6 +174,35 @@ static void wake_cleaner(struct partition_owner *owner)
 
 /* ---- opening ---- */
 
+/* Do two folders of one name say that they are of different topics? */
+static bool are_of_two_topics(const struct set_folder *one, const struct set_folder *other,
+                              const char *name)
+{
+    const struct set_folder *both[] = { one, other };
+    struct uuid ids[2];
+    char path[PATH_MAX];
+    for (int i = 0; i < 2; i++)
+        if (fs_path(path, "%s/%s", data_dir_path(both[i]->dir), name) != 0 ||
+            partition_log_topic_id(data_dir_fs(both[i]->dir), path, &ids[i]) != 0)
+            return false;
+    return !uuid_equal(&ids[0], &ids[1]);
+}
+
+#define TWINS_TOLD 20
+
+/* A partition has one folder; which of two is right is not for us to choose. */
+static void tell_twin(struct set_folder *folder, const struct set_folder *other, const char *name)
+{
+    if (++folder->twins > TWINS_TOLD) return;
+    trace(
+        TRACE_ERROR, "partition", "%s is in %s and in %s: %s", name, data_dir_path(other->dir),
+        data_dir_path(folder->dir),
+        are_of_two_topics(other, folder, name)
+            ? "they are of two topics with different ids, and one broker serves one of that name; "
+              "move the other away, to another broker for example"
+            : "one of them is a copy; move it away, and keep the one that is complete");
+}
+
 static int note_folder(void *context, const char *name, struct str topic, int32_t partition,
                        bool is_deleted)
 {
@@ -182,12 +211,8 @@ static int note_folder(void *context, const char *name, struct str topic, int32_
     if (is_deleted || str_equals_text(topic, METADATA_TOPIC)) return 0;
     for (const struct set_folder *other = folder->set->folders; other != folder; other++) {
         if (map_get(&other->found, name, strlen(name)) == NULL) continue;
-        trace(
-            TRACE_ERROR, "partition",
-            "%s is in %s and in %s: one of them is a copy; move it away, and keep the one that is "
-            "complete",
-            name, data_dir_path(other->dir), data_dir_path(folder->dir));
-        return ERR_EXISTS;
+        tell_twin(folder, other, name);
+        return 0;
     }
     return map_put(&folder->found, name, strlen(name), folder, NULL);
 }
@@ -218,7 +243,11 @@ int set_folder_open(struct set_folder *folder, struct partition_set *set, struct
     job_init(&folder->sweep_job, run_sweep);
     job_init(&folder->checkpoint_job, run_folder_checkpoint);
     job_init(&folder->probe_job, run_probe);
-    return data_dir_list(dir, note_folder, folder);
+    int err = data_dir_list(dir, note_folder, folder);
+    if (folder->twins > TWINS_TOLD)
+        trace(TRACE_ERROR, "partition", "%s: %u more such folders", data_dir_path(dir),
+              folder->twins - TWINS_TOLD);
+    return err == 0 && folder->twins > 0 ? ERR_EXISTS : err;
 }
 
 void set_folder_close(struct set_folder *folder)

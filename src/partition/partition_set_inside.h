@@ -27,6 +27,7 @@ struct set_folder {
     size_t partition_count; /* Under the set's lock. */
     size_t unsynced_count;  /* While the set closes. */
     struct map found;       /* Folder name → itself: found at start, claimed by no partition. */
+    unsigned twins;         /* Folders that are in another data folder, too. */
     struct job sweep_job, checkpoint_job, probe_job;
     atomic_bool has_failed;
     bool sweeps_again; /* There is more since its job began. Under `lock`. */

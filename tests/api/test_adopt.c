@@ -269,7 +269,25 @@ TEST(a_partition_that_lies_in_two_folders_is_not_for_us_to_choose)
     broker.settings[0] = log_dirs;
     assert_true(test_broker_ends_by_itself(&broker) != 0);
     assert_true(said(&broker, "orders-0 is in"));
+    assert_true(said(&broker, "one of them is a copy"));
     run("diff -r '%s/more/orders-0' '%s/orders-0'", broker.folder, test_data(KAFKA_FOLDER));
+}
+
+TEST(all_partitions_of_two_topics_with_one_name_are_told_of)
+{
+    struct test_broker broker;
+    char dirs[512];
+    given_kafkas_folder(&broker, true);
+    run("cd '%s/data' && cp -r orders-0 orders-1 && mkdir ../more && cp -r orders-* ../more/ && "
+        "printf 'version: 0\\ntopic_id: AAAAAAAAAAAAAAAAAAAAQQ\\n' > "
+        "../more/orders-1/partition.metadata",
+        broker.folder);
+    snprintf(dirs, sizeof dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
+    broker.settings[0] = dirs;
+    assert_true(test_broker_ends_by_itself(&broker) != 0);
+    assert_true(said(&broker, "orders-0 is in"));
+    assert_true(said(&broker, "orders-1 is in"));
+    assert_true(said(&broker, "they are of two topics"));
 }
 
 /* A Kafka may be told to have another number of them. */
