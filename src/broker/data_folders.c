@@ -18,21 +18,36 @@ static int refuse(int err, const char *what, const char *why)
     return err;
 }
 
-static int open_one(struct data_folders *folders, const char *path)
-{
-    char why[WHY_SIZE] = "";
-    int err = data_dir_open(&folders->all[folders->count], fs_posix(), path, why, sizeof why);
-    if (err != 0) return refuse(err, "data folder", why);
-    folders->count++;
-    return 0;
-}
-
 /* Paths of one folder may be written in several ways. One that is not there yet is none of the others. */
 static bool is_same_folder(const char *path, const char *other)
 {
     struct stat one, two;
     return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
            one.st_ino == two.st_ino;
+}
+
+/* Its own lock would keep it from being opened a second time, as another process's. */
+static int refuse_twin(const struct data_folders *folders, const char *path)
+{
+    char why[WHY_SIZE];
+    for (unsigned i = 0; i < folders->count; i++) {
+        if (!is_same_folder(path, data_dir_path(folders->all[i]))) continue;
+        snprintf(why, sizeof why, "%s and %s are the same folder: name it once in log.dirs",
+                 data_dir_path(folders->all[i]), path);
+        return refuse(ERR_EXISTS, "data folder", why);
+    }
+    return 0;
+}
+
+static int open_one(struct data_folders *folders, const char *path)
+{
+    char why[WHY_SIZE] = "";
+    int err = refuse_twin(folders, path);
+    if (err != 0) return err;
+    err = data_dir_open(&folders->all[folders->count], fs_posix(), path, why, sizeof why);
+    if (err != 0) return refuse(err, "data folder", why);
+    folders->count++;
+    return 0;
 }
 
 /* metadata.log.dir comes first: it is one of log.dirs, or one more. */

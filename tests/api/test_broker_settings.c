@@ -294,6 +294,19 @@ TEST(the_metadata_is_where_the_operator_says)
     assert_true(broker_has_said(&broker, "nor metadata.log.dir"));
 }
 
+/* "In use by another process" would send people looking for one. */
+TEST(a_folder_that_log_dirs_names_twice_is_told_of)
+{
+    struct test_broker broker;
+    char setting[600];
+    test_broker_prepare(&broker, NULL);
+    snprintf(setting, sizeof setting, "log.dirs=%s/data,%s/data/../data/", broker.folder,
+             broker.folder);
+    broker.settings[0] = setting;
+    assert_int_equal(test_broker_ends_by_itself(&broker), 1);
+    assert_true(broker_has_said(&broker, "are the same folder"));
+}
+
 /* Setting: server.max.startup.time.ms */
 TEST(a_broker_that_is_not_ready_in_time_ends)
 {
