@@ -92,7 +92,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
     const char *suffix = "";
     int64_t base = segment_parse_name(entry->name, &suffix);
 
-    content->has_others |= is_beyond(entry->name);
+    if (base < 0) content->has_others |= is_beyond(entry->name);
     if (!entry->is_file) {
         content->has_others |= is_derived(entry->name);
         return 0;
@@ -149,7 +149,6 @@ static int set_aside_other(void *context, const struct fs_entry *entry)
 {
     struct partition_log *log = context;
     char to[PATH_MAX];
-
     bool beyond = is_beyond(entry->name);
 
     if (!beyond && (entry->is_file || !is_derived(entry->name))) return 0;

@@ -47,6 +47,11 @@ int log_await_swap(struct partition_log *log, int64_t base_offset, bool may_bloc
     return ERR_BUSY;
 }
 
+bool log_is_of_disk(int err)
+{
+    return err == ERR_IO || err == ERR_NOT_A_FILE || err == ERR_NOT_PERMITTED;
+}
+
 int log_fail(struct partition_log *log, int err, const char *doing)
 {
     pthread_mutex_lock(&log->lock);

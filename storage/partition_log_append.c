@@ -420,7 +420,6 @@ static int finish_segment(struct partition_log *log, struct segment *active, int
     int err = log_finish_segment(active);
 
     if (err == 0) segment_spill_indexes(active);
-
     /* A snapshot that knew a batch which was refused would have its repeat acknowledged. */
     if (err == 0 && log->producers_are_stale)
         err = log_reload_producers(log, log->end_offset, &snapshot);

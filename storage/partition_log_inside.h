@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the partition log share; nobody else includes it.
+/* What the files of the partition log share; nobody else includes it, but for the test that looks into memory.
  *
  * Locks, in this order: flush_lock (held across disk I/O, by calls that block), lock (never held across
  * I/O), the file cache's, the segments' (segment_folder.h). The writer changes what `lock` guards under
@@ -105,6 +105,9 @@ int log_await_swap(struct partition_log *log, int64_t base_offset, bool may_bloc
 
 /* Remembers `err` by rule (4) and says so once. Returns ERR_KAFKA_STORAGE_ERROR. */
 int log_fail(struct partition_log *log, int err, const char *doing);
+
+/* The disk does not give what it has: nobody can use the log. */
+bool log_is_of_disk(int err);
 
 /* `epoch` writes from `offset` on. The first one of all begins where the log does, also if its batches leave
  * a hole in front or lie across the start: an opening that finds a later beginning in the file takes it that

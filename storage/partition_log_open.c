@@ -453,8 +453,7 @@ int partition_log_open(struct partition_log **log, const struct partition_log_op
                          : open_old(opened, options, recovery);
     }
     if (err == ERR_IO) data_dir_note_failure(opened->dir);
-    if (err == ERR_IO || err == ERR_NOT_PERMITTED || err == ERR_NOT_A_FILE)
-        log_content_tell_unreadable(opened);
+    if (log_is_of_disk(err)) log_content_tell_unreadable(opened);
     if (err != 0 && opened != NULL) {
         data_dir_note_unsynced(opened->dir); /* What was cut or rebuilt until then. */
         log_free(opened);

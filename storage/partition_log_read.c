@@ -67,12 +67,6 @@ static int answer_damage(struct partition_log *log, struct segment *segment, int
     return ERR_CORRUPT_MESSAGE;
 }
 
-/* The disk does not give what it has: nobody can use the log. */
-static bool is_of_disk(int err)
-{
-    return err == ERR_IO || err == ERR_NOT_A_FILE || err == ERR_NOT_PERMITTED;
-}
-
 enum step { STEP_DONE, STEP_NEXT_SEGMENT, STEP_AGAIN };
 
 /* So many segments of which compaction has left empty batches only are passed in one read. */
@@ -190,7 +184,7 @@ int partition_log_read(struct partition_log *log, struct log_read *read)
             err = 0;
         }
     }
-    if (is_of_disk(err)) err = log_fail(log, err, "reading");
+    if (log_is_of_disk(err)) err = log_fail(log, err, "reading");
     if (err != 0) forget_found(read);
     return err;
 }
@@ -326,7 +320,7 @@ static int search_segments(struct partition_log *log, struct search *search, boo
 
 static int answer_search(struct partition_log *log, int err)
 {
-    return is_of_disk(err) ? log_fail(log, err, "searching") : err;
+    return log_is_of_disk(err) ? log_fail(log, err, "searching") : err;
 }
 
 int partition_log_find_timestamp(struct partition_log *log, int64_t timestamp, int64_t below_offset,

@@ -155,8 +155,8 @@ int segment_finish_time_index(struct segment *segment);
 /* Index entries to the page cache, or to the disk. Blocks. */
 int segment_write_indexes(struct segment *segment, bool sync);
 
-/* To the page cache, and out of memory; what cannot be written stays for segment_write_indexes(). Writer, not
- * between begin and end. Blocks. */
+/* Entries of offsets and times to the page cache, and out of memory. What cannot be written, and what waits of
+ * aborted transactions, stays for segment_write_indexes(). Writer, not between begin and end. Blocks. */
 void segment_spill_indexes(struct segment *segment);
 
 /* The files of a segment, kept open. */

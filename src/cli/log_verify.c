@@ -47,10 +47,8 @@ void verify_finding(struct partition_check *check, const char *file, int64_t pos
 }
 
 /* What an operator may want to know and is not wrong. */
-static void note(struct log_verify *verify, const char *folder, const char *name, const char *what)
+static void note(struct log_verify *verify, const char *path, const char *what)
 {
-    char path[PATH_MAX];
-    if (fs_path(path, name[0] == '\0' ? "%s%s" : "%s/%s", folder, name) != 0) return;
     log_output_begin(&verify->output, "note");
     log_output_text(&verify->output, "file", path);
     log_output_text(&verify->output, "what", what);
@@ -168,12 +166,12 @@ static int sort_names(struct partition_check *check, const struct log_names *nam
 /* A server has such files for a while all the time, and deals with them at its next start. */
 static void tell_leftovers(struct partition_check *check, unsigned count, const char *last)
 {
-    char what[128];
-    if (count == 0) return;
+    char path[PATH_MAX], what[128];
+    if (count == 0 || fs_path(path, "%s/%s", check->folder, last) != 0) return;
     snprintf(what, sizeof what,
              "%u file%s left over from what was not completed: the next start sees to that", count,
              count == 1 ? " is" : "s are");
-    note(check->verify, check->folder, count == 1 ? last : "", what);
+    note(check->verify, count == 1 ? path : check->folder, what);
 }
 
 static void check_names(struct partition_check *check, const struct log_names *names)
@@ -409,14 +407,14 @@ static int verify_subfolder(struct log_verify *verify, const char *data_folder, 
     int err = fs_path(folder, "%s/%s", data_folder, name);
     if (err == 0 && data_dir_parse_folder(str_from(name), &topic, &partition))
         return verify_partition(verify, folder, str_from(name));
+    if (err != 0) return err;
     if (ends_with(name, "-delete") && !log_is_in_use(data_folder))
-        note(verify, data_folder, name,
-             "left over of a deleted partition: the next start removes it");
+        note(verify, folder, "left over of a deleted partition: the next start removes it");
     else if (ends_with(name, "-stray"))
-        note(verify, data_folder, name, "put aside: it belongs to no topic that was known");
+        note(verify, folder, "put aside: it belongs to no topic that was known");
     else if (ends_with(name, "-future"))
-        note(verify, data_folder, name, "a replica on its way from one data folder to another");
-    return err;
+        note(verify, folder, "a replica on its way from one data folder to another");
+    return 0;
 }
 
 static int verify_data_folder(struct log_verify *verify, const char *data_folder,

@@ -56,6 +56,24 @@ static void given_kafkas_folder(struct test_broker *broker, bool adopt)
     broker->adopt = adopt;
 }
 
+/* Beside its data folder there is another, `more`. */
+static void with_two_folders(struct test_broker *broker, char setting[512])
+{
+    snprintf(setting, 512, "log.dirs=%s/data,%s/more", broker->folder, broker->folder);
+    broker->settings[0] = setting;
+}
+
+/* Starts, serves the offsets of groups in so many partitions, one of which has what Kafka wrote, and stops. */
+static void assert_offsets_are_in(struct test_broker *broker, int32_t count, int32_t partition)
+{
+    test_broker_start(broker);
+    struct test_client *client = client_open(broker->port);
+    struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), count);
+    assert_int_equal(end_offset(client, topic, partition), LOG_END_OFFSET);
+    client_close(client);
+    test_broker_stop(broker);
+}
+
 /* All that a reader gets, from the first offset on. */
 static struct records read_all(struct test_client *client, struct topic topic, int64_t from)
 {
@@ -239,8 +257,7 @@ TEST(several_folders_are_adopted_together)
     run("cp -r '%s' '%s/more' && mv '%s/more/orders-0' '%s/more/orders-1' && rm "
         "%s/more/*-checkpoint",
         test_data(KAFKA_FOLDER), broker.folder, broker.folder, broker.folder, broker.folder);
-    snprintf(log_dirs, sizeof log_dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
-    broker.settings[0] = log_dirs;
+    with_two_folders(&broker, log_dirs);
     test_broker_start(&broker);
     struct test_client *client = client_open(broker.port);
     struct topic topic = await_topic(client, orders, 2);
@@ -265,8 +282,7 @@ TEST(a_partition_that_lies_in_two_folders_is_not_for_us_to_choose)
     char log_dirs[512];
     given_kafkas_folder(&broker, true);
     run("cp -r '%s' '%s/more'", test_data(KAFKA_FOLDER), broker.folder);
-    snprintf(log_dirs, sizeof log_dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
-    broker.settings[0] = log_dirs;
+    with_two_folders(&broker, log_dirs);
     assert_true(test_broker_ends_by_itself(&broker) != 0);
     assert_true(said(&broker, "orders-0 is in"));
     assert_true(said(&broker, "one of them is a copy"));
@@ -276,14 +292,13 @@ TEST(a_partition_that_lies_in_two_folders_is_not_for_us_to_choose)
 TEST(all_partitions_of_two_topics_with_one_name_are_told_of)
 {
     struct test_broker broker;
-    char dirs[512];
+    char log_dirs[512];
     given_kafkas_folder(&broker, true);
     run("cd '%s/data' && cp -r orders-0 orders-1 && mkdir ../more && cp -r orders-* ../more/ && "
         "printf 'version: 0\\ntopic_id: AAAAAAAAAAAAAAAAAAAAQQ\\n' > "
         "../more/orders-1/partition.metadata",
         broker.folder);
-    snprintf(dirs, sizeof dirs, "log.dirs=%s/data,%s/more", broker.folder, broker.folder);
-    broker.settings[0] = dirs;
+    with_two_folders(&broker, log_dirs);
     assert_true(test_broker_ends_by_itself(&broker) != 0);
     assert_true(said(&broker, "orders-0 is in"));
     assert_true(said(&broker, "orders-1 is in"));
@@ -298,12 +313,7 @@ TEST(the_offsets_of_groups_stay_in_as_many_partitions_as_are_there)
     run("cd '%s/data' && mv orders-0 __consumer_offsets-0 && rm *-checkpoint && "
         "cp -r __consumer_offsets-0 __consumer_offsets-1",
         broker.folder);
-    test_broker_start(&broker);
-    struct test_client *client = client_open(broker.port);
-    struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), 2);
-    assert_int_equal(end_offset(client, topic, 1), LOG_END_OFFSET);
-    client_close(client);
-    test_broker_stop(&broker);
+    assert_offsets_are_in(&broker, 2, 1);
 }
 
 TEST(the_offsets_of_groups_come_along)
@@ -311,11 +321,6 @@ TEST(the_offsets_of_groups_come_along)
     struct test_broker broker;
     given_kafkas_folder(&broker, true);
     run("cd '%s/data' && mv orders-0 __consumer_offsets-3 && rm *-checkpoint", broker.folder);
-    test_broker_start(&broker);
-    struct test_client *client = client_open(broker.port);
     /* Others are elsewhere; which partition holds a group depends on how many there are: all that Kafka has. */
-    struct topic topic = await_topic(client, STR_LITERAL("__consumer_offsets"), 50);
-    assert_int_equal(end_offset(client, topic, 3), LOG_END_OFFSET);
-    client_close(client);
-    test_broker_stop(&broker);
+    assert_offsets_are_in(&broker, 50, 3);
 }
