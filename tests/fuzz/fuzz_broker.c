@@ -2,6 +2,7 @@
 #include "fuzz_broker.h"
 
 #include <poll.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
@@ -417,6 +418,30 @@ static void let_jobs_run_elsewhere(struct fuzz_broker *broker)
         executor_submit(disk_pool_executor(pool()), job);
 }
 
+struct barrier {
+    struct job job;
+    sem_t passed;
+};
+
+static void run_barrier(struct job *job)
+{
+    sem_post(&LIST_OWNER(job, struct barrier, job)->passed);
+}
+
+/* A partition is closed before the job that closes it has ended: that still gives its reference up, through
+ * the broker's executor, which goes with the broker. The pool has one thread, so what is behind that job runs
+ * after it. */
+static void wait_for_last_job(void)
+{
+    struct barrier barrier;
+    sem_init(&barrier.passed, 0, 0);
+    job_init(&barrier.job, run_barrier);
+    executor_submit(disk_pool_executor(pool()), &barrier.job);
+    while (sem_wait(&barrier.passed) != 0)
+        continue;
+    sem_destroy(&barrier.passed);
+}
+
 void fuzz_broker_close(struct fuzz_broker *broker)
 {
     check_nothing_is_left(broker);
@@ -429,6 +454,7 @@ void fuzz_broker_close(struct fuzz_broker *broker)
     fetch_sessions_close(broker->sessions);
     producer_ids_close(broker->producer_ids);
     partition_set_close(broker->partitions, 1, true);
+    wait_for_last_job();
     for (unsigned i = 0; i < FUZZ_BROKER_FOLDERS; i++) {
         data_dir_close(broker->dirs[i]);
         fuzz_promise(atomic_load(&broker->disks[i].open_files) == 0, "every file is closed");
