@@ -33,6 +33,12 @@ struct data_dir_identity {
     bool is_new;
 };
 
+/* Whose the folder is by its meta.properties; only looks, and the folder need not be open. 0, ERR_NOT_FOUND,
+ * ERR_MALFORMED (*wrong: the property that is missing or cannot be), or why it cannot be read: a start is refused
+ * then, but for a folder without the file, which is a new one. Blocks. */
+int data_dir_look_at_identity(struct fs *fs, const char *folder, struct data_dir_identity *identity,
+                              const char **wrong);
+
 /* Makes the folder if need be, locks it, reads identity, clean marker and checkpoints; changes
  * nothing. A new folder gets a random directory id, written by data_dir_set_identity(). `why`
  * gets a sentence on failure. 0, ERR_BUSY (another process), ERR_MALFORMED, ERR_IO, ERR_NO_SPACE,
@@ -63,6 +69,18 @@ const char *data_dir_path(const struct data_dir *dir);
 const struct data_dir_identity *data_dir_identity(const struct data_dir *dir);
 /* The marker was there, and the recovery points are those that it was left with. */
 bool data_dir_was_clean(const struct data_dir *dir);
+
+/* The mark of a clean stop in a data folder. */
+enum data_dir_mark {
+    DATA_DIR_NO_MARK, /* A broker runs there, or its life did not end in a clean stop. */
+    DATA_DIR_MARK_IS_NO_FILE,
+    DATA_DIR_MARK_OF_OTHER_POINTS, /* The recovery points are not those that it was left with, */
+    DATA_DIR_MARK_HOLDS,           /* or they are, or it does not say. */
+};
+
+/* Only looks: logs are taken for whole at the next start if it holds. The folder need not be open. 0, or why it,
+ * or the recovery points, cannot be read. Blocks. */
+int data_dir_look_at_mark(struct fs *fs, const char *folder, enum data_dir_mark *mark);
 
 /* The directory ids of all data folders of the node, separated by commas; "" if not known. Written by
  * data_dir_set_identity(). 0 or ERR_NO_MEMORY. */

@@ -31,13 +31,13 @@ static bool property(const char *text, const char *name, struct str *value)
     return false;
 }
 
-static int parse_sisters(struct data_dir *dir, const char *text)
+static int parse_sisters(const char *text, char **sisters)
 {
     struct str value;
 
     if (!property(text, SISTERS, &value)) return 0;
-    dir->sisters = mem_printf("%.*s", (int)value.length, value.data);
-    return dir->sisters == NULL ? ERR_NO_MEMORY : 0;
+    *sisters = mem_printf("%.*s", (int)value.length, value.data);
+    return *sisters == NULL ? ERR_NO_MEMORY : 0;
 }
 
 /* *name: of the property that is being looked at. */
@@ -72,19 +72,36 @@ static int parse_identity(struct data_dir_identity *identity, const char *text, 
     return 0;
 }
 
-int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size)
+/* `sisters` stays as it is where the file names none; NULL: not wanted. */
+static int read_file(struct fs *fs, const char *folder, struct data_dir_identity *identity,
+                     char **sisters, const char **wrong)
 {
     char path[PATH_MAX];
     char *text = NULL;
-    const char *name = "";
     size_t length;
 
-    dir->identity.node_id = -1;
-    int err = fs_path(path, "%s/" IDENTITY_FILE, dir->path);
-    if (err == 0) err = fs_read_file(dir->fs, path, IDENTITY_MAX_BYTES, &text, &length);
-    if (err == 0) err = parse_identity(&dir->identity, text, &name);
-    if (err == 0) err = parse_sisters(dir, text);
+    *identity = (struct data_dir_identity){ .node_id = -1 };
+    *wrong = "";
+    int err = fs_path(path, "%s/" IDENTITY_FILE, folder);
+    if (err == 0) err = fs_read_file(fs, path, IDENTITY_MAX_BYTES, &text, &length);
+    if (err == 0) err = parse_identity(identity, text, wrong);
+    if (err != ERR_MALFORMED) *wrong = "";
+    if (err == 0 && sisters != NULL) err = parse_sisters(text, sisters);
     mem_free(text);
+    return err;
+}
+
+int data_dir_look_at_identity(struct fs *fs, const char *folder, struct data_dir_identity *identity,
+                              const char **wrong)
+{
+    return read_file(fs, folder, identity, NULL, wrong);
+}
+
+int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size)
+{
+    const char *wrong;
+
+    int err = read_file(dir->fs, dir->path, &dir->identity, &dir->sisters, &wrong);
     if (err == ERR_NOT_FOUND) {
         dir->identity.is_new = true;
         err = 0;
@@ -92,10 +109,12 @@ int data_dir_read_identity(struct data_dir *dir, char *why, size_t why_size)
     if (err == 0 && uuid_is_zero(&dir->identity.directory_id))
         err = uuid_random(&dir->identity.directory_id);
     if (err == ERR_MALFORMED)
-        snprintf(why, why_size, "%s is damaged: its %s is missing or cannot be; restore it", path,
-                 name);
+        snprintf(why, why_size,
+                 "%s/" IDENTITY_FILE " is damaged: its %s is missing or cannot be; restore it",
+                 dir->path, wrong);
     else if (err != 0)
-        snprintf(why, why_size, "%s cannot be read: %s", path, error_text(err));
+        snprintf(why, why_size, "%s/" IDENTITY_FILE " cannot be read: %s", dir->path,
+                 error_text(err));
     return err;
 }
 

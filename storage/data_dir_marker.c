@@ -26,14 +26,14 @@
 #define CRC_MEMBER       "\"recoveryPointsCrc\":\""
 #define CRC_DIGITS       8
 
-static int find_crc(struct data_dir *dir, char digits[CRC_DIGITS + 1])
+static int find_crc(struct fs *fs, const char *folder, char digits[CRC_DIGITS + 1])
 {
     char path[PATH_MAX];
     char *text = NULL;
     size_t length = 0;
 
-    int err = fs_path(path, "%s/" RECOVERY_POINT_FILE, dir->path);
-    if (err == 0) err = fs_read_file(dir->fs, path, CHECKPOINT_MAX_BYTES, &text, &length);
+    int err = fs_path(path, "%s/" RECOVERY_POINT_FILE, folder);
+    if (err == 0) err = fs_read_file(fs, path, CHECKPOINT_MAX_BYTES, &text, &length);
     if (err == ERR_NOT_FOUND) err = 0;
     if (err == 0)
         snprintf(digits, CRC_DIGITS + 1, "%08" PRIx32, length == 0 ? 0 : crc32c(text, length));
@@ -42,41 +42,55 @@ static int find_crc(struct data_dir *dir, char digits[CRC_DIGITS + 1])
 }
 
 /* Are the recovery points those that the mark was left with? */
-static int check_points(struct data_dir *dir, const char *marker)
+static int check_points(struct fs *fs, const char *folder, const char *marker,
+                        enum data_dir_mark *mark)
 {
     char digits[CRC_DIGITS + 1] = "";
     const char *member = strstr(marker, CRC_MEMBER);
 
     if (member == NULL) return 0;
-    int err = find_crc(dir, digits);
+    int err = find_crc(fs, folder, digits);
     if (err == ERR_NOT_A_FILE) err = 0; /* It is told of when it is read. */
-    if (err != 0) return err;
-    dir->was_clean = strncmp(member + strlen(CRC_MEMBER), digits, CRC_DIGITS) == 0;
-    if (!dir->was_clean)
+    if (err == 0 && strncmp(member + strlen(CRC_MEMBER), digits, CRC_DIGITS) != 0)
+        *mark = DATA_DIR_MARK_OF_OTHER_POINTS;
+    return err;
+}
+
+int data_dir_look_at_mark(struct fs *fs, const char *folder, enum data_dir_mark *mark)
+{
+    enum data_dir_mark found = DATA_DIR_MARK_HOLDS;
+    char path[PATH_MAX];
+    char *text = NULL;
+    size_t length;
+
+    int err = fs_path(path, "%s/" CLEAN_MARKER, folder);
+    if (err == 0) err = fs_read_file(fs, path, MARKER_MAX_BYTES, &text, &length);
+    if (err == ERR_NOT_FOUND) found = DATA_DIR_NO_MARK;
+    if (err == ERR_NOT_A_FILE) found = DATA_DIR_MARK_IS_NO_FILE;
+    if (err == ERR_LIMIT || err == ERR_NOT_FOUND || err == ERR_NOT_A_FILE) err = 0;
+    if (err == 0 && text != NULL) err = check_points(fs, folder, text, &found);
+    mem_free(text);
+    if (err == 0) *mark = found;
+    return err;
+}
+
+int data_dir_read_marker(struct data_dir *dir, char *why, size_t why_size)
+{
+    enum data_dir_mark mark = DATA_DIR_NO_MARK;
+
+    int err = data_dir_look_at_mark(dir->fs, dir->path, &mark);
+    dir->was_clean = mark == DATA_DIR_MARK_HOLDS;
+    dir->marker_is_no_file = mark == DATA_DIR_MARK_IS_NO_FILE;
+    if (mark == DATA_DIR_MARK_OF_OTHER_POINTS)
         trace(TRACE_WARN, "storage",
               "%s/" RECOVERY_POINT_FILE
               " is not the one that the last clean stop left there: logs are checked as after a "
               "kill",
               dir->path);
-    return 0;
-}
-
-int data_dir_read_marker(struct data_dir *dir, char *why, size_t why_size)
-{
-    char path[PATH_MAX];
-    char *text = NULL;
-    size_t length;
-
-    int err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
-    if (err == 0) err = fs_read_file(dir->fs, path, MARKER_MAX_BYTES, &text, &length);
-    dir->was_clean = err == 0 || err == ERR_LIMIT;
-    dir->marker_is_no_file = err == ERR_NOT_A_FILE;
-    if (err == ERR_LIMIT || err == ERR_NOT_FOUND || err == ERR_NOT_A_FILE) err = 0;
-    if (err == 0 && text != NULL) err = check_points(dir, text);
-    mem_free(text);
     if (err != 0)
-        snprintf(why, why_size, "%s, or " RECOVERY_POINT_FILE " beside it, cannot be read: %s",
-                 path, error_text(err));
+        snprintf(why, why_size,
+                 "%s/" CLEAN_MARKER ", or " RECOVERY_POINT_FILE " beside it, cannot be read: %s",
+                 dir->path, error_text(err));
     return err;
 }
 
@@ -100,7 +114,7 @@ int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch)
     int err = failure_mark_remove(dir->fs,
                                   dir->path); /* Everything was written and synced again. */
     if (err == 0) err = fs_path(path, "%s/" CLEAN_MARKER, dir->path);
-    if (err == 0) err = find_crc(dir, digits);
+    if (err == 0) err = find_crc(dir->fs, dir->path, digits);
     if (err != 0) return err;
     int length = snprintf(text, sizeof text,
                           "{\"version\":0,\"brokerEpoch\":%" PRId64 "," CRC_MEMBER "%s\"}",

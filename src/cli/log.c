@@ -54,7 +54,7 @@ static enum status dump_folder(struct log_dump *dump, const char *folder)
     struct log_names names;
     enum status status = LOG_IS_FINE;
     unsigned seen = 0;
-    int err = log_names_read(&names, dump->fs, folder, false);
+    int err = log_names_read(&names, dump->fs, folder, LOG_NAMES_OF_NO_FOLDERS);
     for (size_t i = 0; err == 0 && i < names.count; i++) {
         char path[PATH_MAX];
         if (log_file_name(names.items[i]).kind == LOG_FILE_OTHER) continue;
@@ -181,13 +181,17 @@ const struct command log_verify_command = {
     .least_operands = 1,
     .most_operands = UINT_MAX,
     .summary = "Say what is wrong with a log",
-    .about = "Reads a partition's folder, or a whole data folder, and compares all that is in it: "
-             "CRCs,\n"
-             "offsets, indexes, snapshots, epochs, checkpoints. A line for each finding. Changes "
-             "nothing;\n"
-             "a broker may be running there.\n"
-             "\n"
-             "Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n",
+    .about =
+        "Reads a partition's folder, or a whole data folder, and compares all that is in it: "
+        "CRCs,\n"
+        "offsets, indexes, snapshots, epochs, checkpoints; of a data folder also whose it is, the\n"
+        "node's vote, and topic ids against its metadata. A line for each finding, as it is "
+        "found;\n"
+        "one that begins with 'note' is of what is not wrong, and does not change the exit "
+        "status.\n"
+        "Changes nothing; a broker may be running there.\n"
+        "\n"
+        "Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n",
     .example = "  sluice log verify /var/lib/sluice\n"
                "  sluice log verify /var/lib/sluice/orders-0 --records\n",
     .takes = TAKES_JSON,

@@ -81,14 +81,24 @@ struct log_file_name log_file_name(const char *path)
 
 struct listing {
     struct log_names *names;
-    bool of_folders;
+    enum log_names_of of;
 };
+
+static bool is_wanted(const struct fs_entry *entry, enum log_names_of of)
+{
+    switch (of) {
+    case LOG_NAMES_OF_FILES: return entry->is_file;
+    case LOG_NAMES_OF_FOLDERS: return entry->is_folder;
+    case LOG_NAMES_OF_NO_FILES: return !entry->is_file;
+    default: return !entry->is_folder;
+    }
+}
 
 static int take_name(void *context, const struct fs_entry *entry)
 {
     struct listing *listing = context;
     struct log_names *names = listing->names;
-    if (entry->is_folder != listing->of_folders) return 0;
+    if (!is_wanted(entry, listing->of)) return 0;
     if (names->count == names->capacity) {
         size_t capacity = names->capacity == 0 ? 32 : names->capacity * 2;
         char **items = mem_realloc(names->items, capacity * sizeof *items);
@@ -107,9 +117,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int log_names_read(struct log_names *names, struct fs *fs, const char *folder, bool of_folders)
+int log_names_read(struct log_names *names, struct fs *fs, const char *folder, enum log_names_of of)
 {
-    struct listing listing = { names, of_folders };
+    struct listing listing = { names, of };
     *names = (struct log_names){ 0 };
     int err = fs->list(fs, folder, take_name, &listing);
     if (err == 0 && names->count > 1)

@@ -43,8 +43,16 @@ struct log_names {
     int err;
 };
 
-/* Those of files, or of folders. 0 or an error. */
-int log_names_read(struct log_names *names, struct fs *fs, const char *folder, bool of_folders);
+enum log_names_of {
+    LOG_NAMES_OF_FILES,
+    LOG_NAMES_OF_FOLDERS,
+    LOG_NAMES_OF_NO_FILES, /* Folders, pipes, links that lead nowhere, …. */
+    LOG_NAMES_OF_NO_FOLDERS,
+};
+
+/* 0 or an error. */
+int log_names_read(struct log_names *names, struct fs *fs, const char *folder,
+                   enum log_names_of of);
 void log_names_close(struct log_names *names);
 
 /* Does a file lie in a folder of the metadata log? */

@@ -304,7 +304,6 @@ bool log_meta_vote(struct log_output *output, const void *data, size_t length)
         bool is_whole = length >= at + META_VOTE_COPY_SIZE &&
                         meta_vote_read_copy(&copy, (int)i, (const uint8_t *)data + at);
         all = all && is_whole;
-        if (output == NULL) continue;
         log_output_begin(output, "vote");
         log_output_number(output, "position", (int64_t)at);
         log_output_truth(output, "whole", is_whole);

@@ -122,3 +122,8 @@ void log_output_end(struct log_output *output)
         fwrite(output->text.data, 1, output->text.length, output->to) != output->text.length)
         output->failed = true;
 }
+
+void log_output_flush(struct log_output *output)
+{
+    if (fflush(output->to) != 0) output->failed = true;
+}

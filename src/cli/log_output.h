@@ -39,4 +39,7 @@ void log_output_text(struct log_output *output, const char *name, const char *te
 void log_output_json(struct log_output *output, const char *name, json_t *value);
 void log_output_end(struct log_output *output);
 
+/* What was written is seen now, and not when a buffer is full. */
+void log_output_flush(struct log_output *output);
+
 #endif

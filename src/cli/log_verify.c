@@ -10,18 +10,14 @@
 #include "checkpoint.h"
 #include "data_dir.h"
 #include "error.h"
-#include "log_meta.h"
 #include "log_verify_inside.h"
 #include "meta_log.h"
 #include "partition_log.h"
 
-#define VOTE_FILE          "quorum-state"
-#define VOTE_BYTES_MAX     65536
-#define RECENT_BYTES_MAX   ((size_t)512 << 20)
-#define SNAPSHOT_BYTES_MAX ((size_t)1 << 30)
+#define RECENT_BYTES_MAX ((size_t)512 << 20)
 
-static void finding(struct log_verify *verify, const char *file, int64_t position, int64_t offset,
-                    const char *what)
+void verify_tell(struct log_verify *verify, const char *file, int64_t position, int64_t offset,
+                 const char *what)
 {
     verify->findings++;
     log_output_begin(&verify->output, "finding");
@@ -30,6 +26,7 @@ static void finding(struct log_verify *verify, const char *file, int64_t positio
     if (offset >= 0) log_output_number(&verify->output, "offset", offset);
     log_output_text(&verify->output, "what", what);
     log_output_end(&verify->output);
+    log_output_flush(&verify->output);
 }
 
 void verify_finding(struct partition_check *check, const char *file, int64_t position,
@@ -41,18 +38,18 @@ void verify_finding(struct partition_check *check, const char *file, int64_t pos
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     if (strchr(file, '/') != NULL || fs_path(path, "%s/%s", check->folder, file) != 0)
-        finding(check->verify, file, position, offset, what);
+        verify_tell(check->verify, file, position, offset, what);
     else
-        finding(check->verify, path, position, offset, what);
+        verify_tell(check->verify, path, position, offset, what);
 }
 
-/* What an operator may want to know and is not wrong. */
-static void note(struct log_verify *verify, const char *path, const char *what)
+void verify_note(struct log_verify *verify, const char *path, const char *what)
 {
     log_output_begin(&verify->output, "note");
     log_output_text(&verify->output, "file", path);
     log_output_text(&verify->output, "what", what);
     log_output_end(&verify->output);
+    log_output_flush(&verify->output);
 }
 
 void verify_name(char name[NAME_MAX + 1], int64_t base_offset, const char *suffix)
@@ -61,15 +58,6 @@ void verify_name(char name[NAME_MAX + 1], int64_t base_offset, const char *suffi
 }
 
 /* ---- checkpoints ---- */
-
-enum checkpoint_file { OF_RECOVERY, OF_LOG_START, OF_HIGH_WATERMARK, OF_CLEANER, CHECKPOINT_FILES };
-
-static const char *const checkpoint_names[CHECKPOINT_FILES] = {
-    [OF_RECOVERY] = "recovery-point-offset-checkpoint",
-    [OF_LOG_START] = "log-start-offset-checkpoint",
-    [OF_HIGH_WATERMARK] = "replication-offset-checkpoint",
-    [OF_CLEANER] = "cleaner-offset-checkpoint",
-};
 
 /* Walks a file for the line of one partition. */
 struct line_search {
@@ -96,7 +84,7 @@ static int64_t read_checkpoint(struct log_verify *verify, const char *data_folde
 {
     char path[PATH_MAX];
     struct line_search search = { topic, partition, -1 };
-    if (fs_path(path, "%s/%s", data_folder, checkpoint_names[file]) != 0) return -1;
+    if (fs_path(path, "%s/%s", data_folder, verify_checkpoint_names[file]) != 0) return -1;
     int err = checkpoint_read(verify->fs, path, 3, search_line, &search, NULL);
     return err == 0 ? search.offset : -1;
 }
@@ -116,7 +104,7 @@ static void check_checkpoints(struct partition_check *check)
         if (told[i].offset <= check->next_offset || check->is_in_use) continue;
         char path[PATH_MAX], folder[PATH_MAX];
         log_parent(check->folder, folder);
-        if (fs_path(path, "%s/%s", folder, checkpoint_names[told[i].file]) != 0) continue;
+        if (fs_path(path, "%s/%s", folder, verify_checkpoint_names[told[i].file]) != 0) continue;
         verify_finding(check, path, -1, told[i].offset, "%s ends at offset %" PRId64 ", but %s",
                        check->folder, check->next_offset, told[i].what);
     }
@@ -163,44 +151,59 @@ static int sort_names(struct partition_check *check, const struct log_names *nam
     return err;
 }
 
-/* A server has such files for a while all the time, and deals with them at its next start. */
-static void tell_leftovers(struct partition_check *check, unsigned count, const char *last)
+/* Files that are in a folder and are nothing wrong: one line for all, since there may be thousands. */
+struct tolerated {
+    unsigned count;
+    const char *last;
+};
+
+static void tolerate(struct tolerated *files, const char *name)
+{
+    files->count++;
+    files->last = name;
+}
+
+static void tell_tolerated(struct partition_check *check, const struct tolerated *files,
+                           const char *why)
 {
     char path[PATH_MAX], what[128];
-    if (count == 0 || fs_path(path, "%s/%s", check->folder, last) != 0) return;
-    snprintf(what, sizeof what,
-             "%u file%s left over from what was not completed: the next start sees to that", count,
-             count == 1 ? " is" : "s are");
-    note(check->verify, count == 1 ? path : check->folder, what);
+    if (files->count == 0 || fs_path(path, "%s/%s", check->folder, files->last) != 0) return;
+    snprintf(what, sizeof what, "%u file%s %s", files->count, files->count == 1 ? " is" : "s are",
+             why);
+    verify_note(check->verify, files->count == 1 ? path : check->folder, what);
 }
 
 static void check_names(struct partition_check *check, const struct log_names *names)
 {
-    unsigned leftovers = 0;
-    const char *last = NULL;
+    struct tolerated leftovers = { 0, NULL }, set_aside = { 0, NULL };
     for (size_t i = 0; i < names->count; i++) {
         struct log_file_name name = log_file_name(names->items[i]);
         bool is_index = name.kind == LOG_FILE_OFFSET_INDEX || name.kind == LOG_FILE_TIME_INDEX ||
                         name.kind == LOG_FILE_TXN_INDEX;
         if (check->is_in_use) continue;
-        if (name.is_leftover) {
-            leftovers++;
-            last = names->items[i];
-        } else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
+        if (name.is_leftover)
+            tolerate(&leftovers, names->items[i]);
+        else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
             verify_finding(check, names->items[i], -1, name.base_offset,
                            "an index whose .log is not here");
+        else if (strstr(names->items[i], ".set-aside-") != NULL)
+            tolerate(&set_aside, names->items[i]);
         else if (name.kind == LOG_FILE_OTHER)
             verify_finding(check, names->items[i], -1, -1, "no file that belongs here");
     }
-    tell_leftovers(check, leftovers, last);
+    /* A server has such files for a while all the time, and deals with them at its next start. */
+    tell_tolerated(check, &leftovers,
+                   "left over from what was not completed: the next start sees to that");
+    tell_tolerated(check, &set_aside, "set aside by an earlier start, and read by nobody");
 }
 
 static void check_topic_id(struct partition_check *check)
 {
     struct uuid id;
     int err = partition_log_topic_id(check->verify->fs, check->folder, &id);
-    if (err != 0 && err != ERR_NOT_FOUND)
+    if (err != 0 && err != ERR_NOT_FOUND && err != ERR_NOT_A_FILE)
         verify_finding(check, "partition.metadata", -1, -1, "it holds no topic id");
+    if (err == 0) verify_topic_id(check, &id);
 }
 
 static void check_epochs_end(struct partition_check *check)
@@ -231,14 +234,15 @@ static int check_recent_batches(struct partition_check *check)
     if (err == 0 && producer_batches_parse(data, length, pass_recent, NULL) != 0)
         verify_finding(check, "producer-batches", 0, -1, "version, length or CRC is wrong");
     mem_free(data);
-    return err == ERR_NOT_FOUND ? 0 : err;
+    return err == ERR_NOT_FOUND || err == ERR_NOT_A_FILE ? 0 : err;
 }
 
 static int check_content(struct partition_check *check)
 {
     struct log_names names;
-    int err = log_names_read(&names, check->verify->fs, check->folder, false);
+    int err = log_names_read(&names, check->verify->fs, check->folder, LOG_NAMES_OF_FILES);
     if (err == 0) err = sort_names(check, &names);
+    if (err == 0) err = verify_no_files(check->verify, check->folder, true);
     if (err == 0) {
         check_names(check, &names);
         check_topic_id(check);
@@ -278,7 +282,8 @@ static void print_partition(struct partition_check *check)
 
 static int verify_partition(struct log_verify *verify, const char *folder, struct str name)
 {
-    char data_folder[PATH_MAX], marker[PATH_MAX];
+    char data_folder[PATH_MAX];
+    enum data_dir_mark mark;
     struct str topic;
     int32_t partition;
     struct partition_check check = { .verify = verify, .folder = folder };
@@ -288,6 +293,7 @@ static int verify_partition(struct log_verify *verify, const char *folder, struc
     check.wrong_epoch = -1;
     check.is_in_use = log_is_in_use(data_folder);
     if (data_dir_parse_folder(name, &topic, &partition)) {
+        check.topic = topic;
         check.is_metadata = str_equals_text(topic, META_LOG_TOPIC);
         check.recovery_point = read_checkpoint(verify, data_folder, OF_RECOVERY, topic, partition);
         check.log_start = read_checkpoint(verify, data_folder, OF_LOG_START, topic, partition);
@@ -295,8 +301,8 @@ static int verify_partition(struct log_verify *verify, const char *folder, struc
                                                partition);
         check.cleaned_below = read_checkpoint(verify, data_folder, OF_CLEANER, topic, partition);
     }
-    if (fs_path(marker, "%s/.kafka_cleanshutdown", data_folder) == 0)
-        verify->fs->exists(verify->fs, marker, &check.was_clean);
+    if (data_dir_look_at_mark(verify->fs, data_folder, &mark) == 0)
+        check.was_clean = mark == DATA_DIR_MARK_HOLDS;
     epoch_history_init(&check.epochs);
     buffer_init(&check.data);
     check.crc_buffer = mem_alloc(VERIFY_CRC_BYTES);
@@ -315,84 +321,6 @@ static int verify_partition(struct log_verify *verify, const char *folder, struc
 
 /* ---- a data folder ---- */
 
-/* Walks a checkpoint file: is each line well, and is its partition here? */
-struct line_check {
-    struct log_verify *verify;
-    const char *data_folder;
-    const char *path;
-    bool is_in_use;
-};
-
-static int check_line(void *context, const struct checkpoint_line *line)
-{
-    struct line_check *check = context;
-    int64_t partition, offset;
-    char folder[PATH_MAX];
-    bool exists = true;
-    if (checkpoint_number(line->columns[1], 0, &partition) != 0 ||
-        checkpoint_number(line->columns[2], 0, &offset) != 0)
-        return ERR_MALFORMED;
-    if (check->is_in_use) return 0; /* It may have been deleted just now. */
-    if (fs_path(folder, "%s/%.*s-%" PRId64, check->data_folder, line->columns[0].length,
-                line->columns[0].data, partition) != 0)
-        return ERR_MALFORMED;
-    check->verify->fs->exists(check->verify->fs, folder, &exists);
-    if (!exists) finding(check->verify, check->path, -1, offset, "its partition is not here");
-    return 0;
-}
-
-static int check_checkpoint_files(struct log_verify *verify, const char *data_folder)
-{
-    int err = 0;
-    for (int i = 0; err == 0 && i < CHECKPOINT_FILES; i++) {
-        char path[PATH_MAX];
-        err = fs_path(path, "%s/%s", data_folder, checkpoint_names[i]);
-        struct line_check check = { verify, data_folder, path, log_is_in_use(data_folder) };
-        if (err == 0) err = checkpoint_read(verify->fs, path, 3, check_line, &check, NULL);
-        if (err == ERR_MALFORMED)
-            finding(verify, path, -1, -1, "the text ends early, goes on, or is no checkpoint");
-        if (err == ERR_NOT_FOUND || err == ERR_MALFORMED) err = 0;
-    }
-    return err;
-}
-
-static int check_vote(struct log_verify *verify, const char *data_folder)
-{
-    char path[PATH_MAX];
-    char *data = NULL;
-    size_t length = 0;
-    int err = fs_path(path, "%s/" VOTE_FILE, data_folder);
-    if (err == 0) err = fs_read_file(verify->fs, path, VOTE_BYTES_MAX, &data, &length);
-    if (err == 0 && !log_meta_vote(NULL, data, length))
-        finding(verify, path, -1, -1, "a copy of the vote is damaged");
-    mem_free(data);
-    return err == ERR_NOT_FOUND ? 0 : err;
-}
-
-static int check_snapshots(struct log_verify *verify, const char *data_folder)
-{
-    struct log_names files;
-    int err = log_names_read(&files, verify->fs, data_folder, false);
-    for (size_t i = 0; err == 0 && i < files.count; i++) {
-        char path[PATH_MAX];
-        char *data = NULL;
-        size_t length = 0;
-        struct log_file_name name = log_file_name(files.items[i]);
-        if (name.kind != LOG_FILE_METADATA_SNAPSHOT || name.is_leftover) continue;
-        err = fs_path(path, "%s/%s", data_folder, files.items[i]);
-        if (err == 0) err = fs_read_file(verify->fs, path, SNAPSHOT_BYTES_MAX, &data, &length);
-        if (err == 0) err = log_meta_snapshot(NULL, data, length);
-        mem_free(data);
-        if (err == ERR_CORRUPT_MESSAGE || err == ERR_UNSUPPORTED_VERSION)
-            finding(verify, path, -1, -1,
-                    err == ERR_CORRUPT_MESSAGE ? "it is no whole snapshot of the metadata"
-                                               : "it holds what this version does not know");
-        if (err != ERR_NO_MEMORY && err != ERR_IO) err = 0;
-    }
-    log_names_close(&files);
-    return err;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -409,20 +337,18 @@ static int verify_subfolder(struct log_verify *verify, const char *data_folder, 
         return verify_partition(verify, folder, str_from(name));
     if (err != 0) return err;
     if (ends_with(name, "-delete") && !log_is_in_use(data_folder))
-        note(verify, folder, "left over of a deleted partition: the next start removes it");
+        verify_note(verify, folder, "left over of a deleted partition: the next start removes it");
     else if (ends_with(name, "-stray"))
-        note(verify, folder, "put aside: it belongs to no topic that was known");
+        verify_note(verify, folder, "put aside: it belongs to no topic that was known");
     else if (ends_with(name, "-future"))
-        note(verify, folder, "a replica on its way from one data folder to another");
+        verify_note(verify, folder, "a replica on its way from one data folder to another");
     return 0;
 }
 
 static int verify_data_folder(struct log_verify *verify, const char *data_folder,
                               const struct log_names *folders)
 {
-    int err = check_checkpoint_files(verify, data_folder);
-    if (err == 0) err = check_vote(verify, data_folder);
-    if (err == 0) err = check_snapshots(verify, data_folder);
+    int err = verify_beside_partitions(verify, data_folder);
     for (size_t i = 0; err == 0 && i < folders->count && !verify->output.failed; i++) {
         err = verify_subfolder(verify, data_folder, folders->items[i]);
         /* Deleted meanwhile. */
@@ -452,7 +378,8 @@ static bool is_partition_folder(struct fs *fs, const char *data_folder, const ch
     int32_t partition;
     bool is_one = data_dir_parse_folder(str_from(name), &topic, &partition) &&
                   fs_path(folder, "%s/%s", data_folder, name) == 0 &&
-                  log_names_read(&files, fs, folder, false) == 0 && has_segments(&files);
+                  log_names_read(&files, fs, folder, LOG_NAMES_OF_FILES) == 0 &&
+                  has_segments(&files);
     log_names_close(&files);
     return is_one;
 }
@@ -476,20 +403,31 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Its name says which partition it is; "." would not. */
+static int verify_whole_path(struct log_verify *verify, const char *path,
+                             const struct log_names *files, const struct log_names *folders)
+{
+    char parent[PATH_MAX];
+    bool is_partition = has_segments(files);
+    if (!is_partition && !is_data_folder(verify->fs, path, files, folders)) return ERR_MALFORMED;
+    log_parent(path, parent);
+    int err = verify_topics_read(&verify->topics, verify->fs, is_partition ? parent : path);
+    if (err == 0)
+        err = is_partition ? verify_partition(verify, path, str_from(name_of(path)))
+                           : verify_data_folder(verify, path, folders);
+    verify_topics_close(verify->topics);
+    verify->topics = NULL;
+    return err;
+}
+
 int log_verify_path(struct log_verify *verify, const char *path)
 {
     struct log_names files = { 0 }, folders = { 0 };
     char whole[PATH_MAX];
-    int err = log_names_read(&files, verify->fs, path, false);
-    if (err == 0) err = log_names_read(&folders, verify->fs, path, true);
-    /* Its name says which partition it is; "." would not. */
+    int err = log_names_read(&files, verify->fs, path, LOG_NAMES_OF_FILES);
+    if (err == 0) err = log_names_read(&folders, verify->fs, path, LOG_NAMES_OF_FOLDERS);
     if (err == 0 && realpath(path, whole) == NULL) err = fs_path(whole, "%s", path);
-    if (err == 0 && has_segments(&files))
-        err = verify_partition(verify, whole, str_from(name_of(whole)));
-    else if (err == 0 && is_data_folder(verify->fs, whole, &files, &folders))
-        err = verify_data_folder(verify, whole, &folders);
-    else if (err == 0)
-        err = ERR_MALFORMED;
+    if (err == 0) err = verify_whole_path(verify, whole, &files, &folders);
     log_names_close(&files);
     log_names_close(&folders);
     return err;

@@ -11,11 +11,15 @@
 #include "fs.h"
 #include "log_output.h"
 
+struct verify_topics;
+
 struct log_verify {
     struct log_output output;
     struct fs *fs;
     bool records;       /* Read each record, too. */
     bool gaps_are_fine; /* The operator knows of a compaction that no checkpoint tells of. */
+    struct verify_topics
+        *topics; /* By the metadata of the data folder, during a call; NULL: not known. */
     uint64_t findings;
     uint64_t partitions, segments, batches, record_count, bytes;
 };

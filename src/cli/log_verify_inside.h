@@ -9,16 +9,57 @@
 #include "log_verify.h"
 #include "producer_history.h"
 #include "record_batch.h"
+#include "uuid.h"
 
 struct offset_list {
     int64_t *items; /* Ascending. */
     size_t count, capacity;
 };
 
+/* A line about what is wrong with `file`, a path; -1: no position, no offset. */
+void verify_tell(struct log_verify *verify, const char *file, int64_t position, int64_t offset,
+                 const char *what);
+
+/* A line about what an operator may want to know and is not wrong. */
+void verify_note(struct log_verify *verify, const char *path, const char *what);
+
+/* Tells of folders, pipes and the like that have the name of a file. 0, or why the folder could not be read. */
+int verify_no_files(struct log_verify *verify, const char *folder, bool is_partition);
+
+/* ---- a data folder (log_verify_folder.c) ---- */
+
+enum checkpoint_file { OF_RECOVERY, OF_LOG_START, OF_HIGH_WATERMARK, OF_CLEANER, CHECKPOINT_FILES };
+
+extern const char *const verify_checkpoint_names[CHECKPOINT_FILES];
+
+/* All but the partitions. 0, or why it could not be read. */
+int verify_beside_partitions(struct log_verify *verify, const char *data_folder);
+
+/* ---- what the metadata says (log_verify_topics.c) ---- */
+
+struct verify_topics;
+
+/* *topics is NULL where there is no metadata, or a broker is changing it, or it is not whole: then that is told of
+ * where its files are looked at. 0 or ERR_NO_MEMORY. */
+int verify_topics_read(struct verify_topics **topics, struct fs *fs, const char *data_folder);
+void verify_topics_close(struct verify_topics *topics); /* NULL is fine. */
+
+/* Of the last entry. */
+int64_t verify_topics_index(const struct verify_topics *topics);
+int64_t verify_topics_term(const struct verify_topics *topics);
+
+struct partition_check;
+
+/* A partition's folder has this id: is it its topic's? */
+void verify_topic_id(struct partition_check *check, const struct uuid *id);
+
+/* ---- a partition ---- */
+
 /* One partition, from its first segment to its last. */
 struct partition_check {
     struct log_verify *verify;
     const char *folder;
+    struct str topic; /* By the folder's name; null: it has another. */
     bool is_in_use;
     bool is_metadata;
     bool was_clean;
@@ -43,8 +84,9 @@ struct partition_check {
 #define VERIFY_CRC_BYTES (256 * 1024)
 
 /* Of which part of a file of so many bytes can something come out? A segment or an index has 2 GiB at the most,
- * and one batch more; what is longer, a file with holes perhaps, is told of and read so far. */
-int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size);
+ * and one batch more; what is longer, a file with holes perhaps, is told of, and `most` of it is read. */
+int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size,
+                            int64_t most);
 
 /* A line: `file` lies in the folder unless it has a slash; -1: no position, no offset. */
 void verify_finding(struct partition_check *check, const char *file, int64_t position,
@@ -64,7 +106,8 @@ struct entry_reader {
     struct partition_check *check;
     char name[NAME_MAX + 1];
     size_t entry_size;
-    int fd; /* -1: there is no such file. */
+    int fd;          /* -1: there is no such file, */
+    bool is_no_file; /* but something else. */
     int64_t length;
     int64_t at; /* Position of `entry`; at the end: length. */
     int64_t chunk_at;

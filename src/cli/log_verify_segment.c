@@ -302,12 +302,23 @@ static void check_presence(struct segment_check *segment)
 {
     struct partition_check *check = segment->check;
     if (check->is_in_use || segment->scan.end == 0) return;
-    if (segment->offsets.fd < 0)
+    if (segment->offsets.fd < 0 && !segment->offsets.is_no_file)
         verify_finding(check, segment->offsets.name, -1, segment->base_offset,
                        "the segment has no offset index; it is built again when a broker starts");
-    if (segment->times.fd < 0)
+    if (segment->times.fd < 0 && !segment->times.is_no_file)
         verify_finding(check, segment->times.name, -1, segment->base_offset,
                        "the segment has no time index; it is built again when a broker starts");
+}
+
+/* The cleaner may have left nothing of it but its place. */
+static void check_emptiness(struct segment_check *segment)
+{
+    struct partition_check *check = segment->check;
+    bool may_be_cleaned = check->verify->gaps_are_fine ||
+                          segment->base_offset < check->cleaned_below;
+    if (segment->scan.end == 0 && !segment->is_last && !may_be_cleaned)
+        verify_finding(check, segment->name, 0, segment->base_offset,
+                       "the segment is empty, and others follow");
 }
 
 /* Indexes first: what they hold by then, the log holds too. */
@@ -329,7 +340,7 @@ static int open_files(struct segment_check *segment, int *fd)
     if (err == 0) err = fs->open(fs, path, FS_READ, fd);
     if (err == 0) err = fs->size(fs, *fd, &size);
     if (err != 0) return err;
-    size = verify_bounded_size(check, segment->name, size);
+    size = verify_bounded_size(check, segment->name, size, LOG_FILE_MAX);
     batch_scan_init(&segment->scan, fs, *fd, 0, size, true);
     return 0;
 }
@@ -353,11 +364,7 @@ int verify_segment(struct partition_check *check, size_t index)
         check->verify->segments++;
         check->verify->bytes += (uint64_t)segment->scan.end;
         check_presence(segment);
-        /* The cleaner may have left nothing of it but its place. */
-        if (segment->scan.end == 0 && !segment->is_last &&
-            segment->base_offset >= check->cleaned_below)
-            verify_finding(check, segment->name, 0, segment->base_offset,
-                           "the segment is empty, and others follow");
+        check_emptiness(segment);
         if (index == 0 && check->next_offset < segment->base_offset)
             check->next_offset = segment->base_offset;
         err = pass_batches(segment);

@@ -9,14 +9,19 @@
 
 #define SMALL_FILE_MAX ((size_t)256 << 20)
 
-int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size)
+/* Of an index that is too long so much is read: more than those of full segments have with the usual settings. Its
+ * end is looked for from behind, and a hole takes as long to read as data. */
+#define LONG_INDEX_BYTES ((int64_t)64 << 20)
+
+int64_t verify_bounded_size(struct partition_check *check, const char *name, int64_t size,
+                            int64_t most)
 {
     if (size <= LOG_FILE_MAX) return size;
-    verify_finding(check, name, LOG_FILE_MAX, -1,
+    verify_finding(check, name, most, -1,
                    "it has %" PRId64
                    " bytes, more than Kafka or Sluice write: the rest is not looked at",
                    size);
-    return LOG_FILE_MAX;
+    return most;
 }
 
 /* ---- entries ---- */
@@ -70,9 +75,13 @@ int entry_reader_open(struct entry_reader *reader, struct partition_check *check
     verify_name(reader->name, base_offset, suffix);
     int err = fs_path(path, "%s/%s", check->folder, reader->name);
     if (err == 0) err = fs->open(fs, path, FS_READ, &reader->fd);
-    if (err == ERR_NOT_FOUND) return 0; /* The caller knows whether that is wrong. */
+    reader->is_no_file = err == ERR_NOT_A_FILE;
+    /* The caller knows whether that is wrong. */
+    if (err == ERR_NOT_FOUND || err == ERR_NOT_A_FILE) return 0;
     if (err == 0) err = fs->size(fs, reader->fd, &size);
-    return err == 0 ? find_length(reader, verify_bounded_size(check, reader->name, size)) : err;
+    if (err != 0) return err;
+    int64_t most = LONG_INDEX_BYTES / (int64_t)entry_size * (int64_t)entry_size;
+    return find_length(reader, verify_bounded_size(check, reader->name, size, most));
 }
 
 void entry_reader_close(struct entry_reader *reader)
@@ -121,7 +130,7 @@ int verify_read_epochs(struct partition_check *check)
         verify_finding(check, EPOCH_FILE, -1, -1, "it is no list of ascending epochs");
         err = 0;
     }
-    return err == ERR_NOT_FOUND ? 0 : err;
+    return err == ERR_NOT_FOUND || err == ERR_NOT_A_FILE ? 0 : err;
 }
 
 void verify_epoch(struct partition_check *check, const char *file, int64_t position,

@@ -116,6 +116,7 @@ void tool_remove(struct tool *tool, const char *file)
 static void listen(struct tool *tool)
 {
     forget(tool);
+    tool->said_length = 0;
     tool->to = open_memstream(&tool->said, &tool->said_length);
     assert_non_null(tool->to);
 }
@@ -128,19 +129,27 @@ static void name_of(const struct tool *tool, const char *file, char path[PATH_MA
         assert_int_equal(fs_path(path, "%s/%s", tool->data, file), 0);
 }
 
-int tool_verify(struct tool *tool, const char *file, uint64_t *findings)
+int tool_verify_as(struct tool *tool, const char *file, struct log_verify *how)
 {
     char path[PATH_MAX];
-    struct log_verify verify = { .fs = fs_posix(), .records = true };
+    how->fs = fs_posix();
     name_of(tool, file, path);
     listen(tool);
-    log_output_init(&verify.output, tool->to, false);
-    int err = log_verify_path(&verify, path);
-    if (err == 0) log_verify_summary(&verify);
-    assert_false(verify.output.failed);
-    log_output_close(&verify.output);
+    log_output_init(&how->output, tool->to, false);
+    int err = log_verify_path(how, path);
+    tool->flushed = tool->said_length;
+    if (err == 0) log_verify_summary(how);
+    assert_false(how->output.failed);
+    log_output_close(&how->output);
     fclose(tool->to);
-    *findings = verify.findings;
+    return err;
+}
+
+int tool_verify(struct tool *tool, const char *file, uint64_t *findings)
+{
+    struct log_verify how = { .records = true };
+    int err = tool_verify_as(tool, file, &how);
+    *findings = how.findings;
     return err;
 }
 

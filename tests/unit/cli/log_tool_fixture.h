@@ -17,6 +17,7 @@ struct tool {
     char data[PATH_MAX]; /* The data folder. */
     char *said;          /* By the last call. */
     size_t said_length;
+    size_t flushed; /* So much of it was out before a verification came to its end. */
     FILE *to;
 };
 
@@ -33,6 +34,7 @@ void tool_remove(struct tool *tool, const char *file);
 
 /* `file` "" is the data folder. Return the call's result. */
 int tool_verify(struct tool *tool, const char *file, uint64_t *findings);
+int tool_verify_as(struct tool *tool, const char *file, struct log_verify *how);
 int tool_dump(struct tool *tool, const char *file, bool *found_damage);
 int tool_dump_as(struct tool *tool, const char *file, struct log_dump *how);
 

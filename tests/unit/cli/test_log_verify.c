@@ -252,16 +252,90 @@ TEST(a_segment_of_which_cleaning_left_nothing_is_no_finding)
     tool_end(&tool);
 }
 
+static void leave_mark(const char *text)
+{
+    tool_write(&tool, ".kafka_cleanshutdown", text);
+}
+
+/* As a start does: it would check the logs as after a kill. */
+TEST(a_mark_of_a_clean_stop_with_other_recovery_points_is_told)
+{
+    static const char notice[] = "it is not the one that the last clean stop left";
+    char text[128];
+    static const char points[] = "0\n1\norders 0 45\n";
+    tool_start(&tool);
+    snprintf(text, sizeof text, "{\"version\":0,\"brokerEpoch\":1,\"recoveryPointsCrc\":\"%08x\"}",
+             (unsigned)crc32c(points, sizeof points - 1));
+    tool_write(&tool, "recovery-point-offset-checkpoint", points);
+    leave_mark(text);
+    assert_fine();
+    assert_int_equal(tool_count(&tool, notice), 0);
+    tool_write(&tool, "recovery-point-offset-checkpoint", "0\n1\norders 0 44\n");
+    assert_fine();
+    assert_int_equal(tool_count(&tool, notice), 1);
+    leave_mark("{\"version\":0,\"brokerEpoch\":1}"); /* Kafka's goes with any. */
+    assert_fine();
+    assert_int_equal(tool_count(&tool, notice), 0);
+    tool_end(&tool);
+}
+
+/* What the next checkpoint would bring may be missing then, here all three epochs. */
+TEST(a_mark_of_a_clean_stop_proves_nothing_of_logs_with_other_recovery_points)
+{
+    uint64_t findings = 0;
+    tool_start(&tool);
+    tool_write(&tool, "recovery-point-offset-checkpoint", "0\n1\norders 0 0\n");
+    tool_write(&tool, "orders-0/leader-epoch-checkpoint", "0\n0\n");
+    leave_mark("{\"version\":0,\"brokerEpoch\":1}");
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(findings, 3);
+    leave_mark("{\"version\":0,\"brokerEpoch\":1,\"recoveryPointsCrc\":\"00000001\"}");
+    assert_fine();
+    tool_end(&tool);
+}
+
+/* Its folder alone, without the checkpoint that would tell. */
+TEST(an_empty_segment_is_no_finding_where_the_operator_knows_of_a_compaction)
+{
+    struct log_verify how = { .gaps_are_fine = true };
+    tool_start(&tool);
+    tool_write(&tool, "orders-0/00000000000000000001.log", "");
+    assert_int_equal(tool_verify_as(&tool, "orders-0", &how), 0);
+    assert_int_equal(tool_count(&tool, "the segment is empty, and others follow"), 0);
+    tool_end(&tool);
+}
+
+/* A large folder takes minutes, and who waits for them sees what was found so far. */
+TEST(a_finding_is_out_before_the_rest_is_looked_at)
+{
+    uint64_t findings = 0;
+    tool_start(&tool);
+    tool_remove(&tool, "orders-0/00000000000000000018.index");
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(findings, 1);
+    assert_true(tool.flushed > 0);
+    tool_write(&tool, "orders-0/00000000000000000018.index", "");
+    tool_write(&tool, "orders-0/00000000000000000005.log.deleted", "");
+    assert_int_equal(tool_verify(&tool, "", &findings), 0);
+    assert_int_equal(findings, 0);
+    assert_true(tool.flushed > 0); /* A note. */
+    tool_end(&tool);
+}
+
 /* A file with a hole of a terabyte, say. */
 TEST(what_is_longer_than_any_segment_is_not_read_to_its_end)
 {
     uint64_t findings = 0;
-    char path[PATH_MAX];
     tool_start(&tool);
-    assert_int_equal(fs_path(path, "%s/orders-0/00000000000000000024.index", tool.data), 0);
-    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    tool_cut(&tool, "orders-0/00000000000000000024.index", (long)1 << 40);
+    tool_cut(&tool, "orders-0/00000000000000000024.timeindex", (long)1 << 40);
+    tool_cut(&tool, "orders-0/00000000000000000018.txnindex", (long)1 << 40);
     assert_int_equal(tool_verify(&tool, "", &findings), 0);
-    assert_int_equal(tool_count(&tool, "the rest is not looked at"), 1);
+    assert_int_equal(findings, 3);
+    assert_int_equal(tool_count(&tool, "the rest is not looked at"), 3);
+    /* As many entries as 64 MiB hold, of 8, of 12 and of 34 bytes. */
+    assert_int_equal(tool_count(&tool, "position=67108864 "), 1);
+    assert_int_equal(tool_count(&tool, "position=67108860 "), 2);
     tool_end(&tool);
 }
 

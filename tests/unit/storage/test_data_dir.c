@@ -181,6 +181,28 @@ TEST(a_clean_marker_goes_with_the_recovery_points_that_were_left_with_it)
     data_dir_close(dir);
 }
 
+/* As one that only looks is told. */
+static enum data_dir_mark mark_now(void)
+{
+    enum data_dir_mark mark;
+    assert_int_equal(data_dir_look_at_mark(&disk.fs, path, &mark), 0);
+    return mark;
+}
+
+TEST(a_clean_marker_can_be_looked_at_from_outside)
+{
+    start();
+    assert_int_equal(mark_now(), DATA_DIR_NO_MARK);
+    assert_int_equal(data_dir_mark_clean(dir, 42), 0);
+    assert_int_equal(mark_now(), DATA_DIR_MARK_HOLDS);
+    save("recovery-point-offset-checkpoint", "0\n1\norders 0 4\n");
+    assert_int_equal(mark_now(), DATA_DIR_MARK_OF_OTHER_POINTS);
+    reopen();
+    assert_int_equal(data_dir_begin(dir), 0);
+    assert_int_equal(mark_now(), DATA_DIR_NO_MARK);
+    data_dir_close(dir);
+}
+
 static void make_folder_in_place_of(const char *name)
 {
     char folder[PATH_MAX];
