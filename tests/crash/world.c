@@ -274,7 +274,10 @@ static int open_or_begin_anew(struct world *world, struct partition *partition,
             "%s-%d: a folder that was on disk up to %" PRId64 " is not known again",
             partition->topic, partition->number, partition->durable);
     err = data_dir_set_aside(world->dir, partition->topic, partition->number);
-    if (err == 0) model_begin_at(partition, 0); /* Nothing is left, deleted records neither. */
+    if (err == 0)
+        model_begin_at(partition, 0); /* Nothing is left, deleted records neither. */
+    else /* So, or as it was: the fault may have come behind the rename. */
+        partition->is_being_deleted = true;
     return err != 0 ? err : world_open_log(world, partition, recovery);
 }
 
