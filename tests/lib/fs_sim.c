@@ -602,6 +602,7 @@ static int sim_list(struct fs *fs, const char *path,
                 snprintf(entries[i].name, sizeof entries[i].name, "%s", folder->now.names[i].text);
                 entries[i].is_folder = folder->now.names[i].node->is_folder;
                 entries[i].is_file = !entries[i].is_folder;
+                entries[i].is_link = false; /* It has none. */
             }
             shuffle(visit.sim, entries, count); /* A real one has no order to rely on either. */
         }
