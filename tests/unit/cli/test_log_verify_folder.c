@@ -203,25 +203,24 @@ static void write_snapshot(const struct meta_command *commands, unsigned count)
     buffer_close(&image);
 }
 
-TEST(topic_ids_are_compared_with_a_snapshot_and_what_the_log_has_behind_it)
+/* orders is in the snapshot, users in the log behind it. */
+static void start_with_snapshot(const char *orders_id, const char *users_id)
 {
     tool_start(&tool);
     metadata_start();
-    struct meta_command orders = create_command("orders", ORDERS_ID);
+    struct meta_command orders = create_command("orders", orders_id);
     write_snapshot(&orders, 1);
     metadata.index = 1;
-    metadata_create("users", OTHER_ID);
+    metadata_create("users", users_id);
     metadata_write();
+}
+
+TEST(topic_ids_are_compared_with_a_snapshot_and_what_the_log_has_behind_it)
+{
+    start_with_snapshot(ORDERS_ID, OTHER_ID);
     assert_found(0, NULL);
     tool_end(&tool);
-
-    tool_start(&tool);
-    metadata_start();
-    orders = create_command("orders", OTHER_ID);
-    write_snapshot(&orders, 1);
-    metadata.index = 1;
-    metadata_create("users", ORDERS_ID);
-    metadata_write();
+    start_with_snapshot(OTHER_ID, ORDERS_ID);
     assert_found(1, "which is that of users, but by the metadata orders has " OTHER_ID);
     tool_end(&tool);
 }
