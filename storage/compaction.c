@@ -315,6 +315,13 @@ static int explain(struct compaction *compaction, int err)
     return check != 0 ? check : err;
 }
 
+/* One that stayed would undo the swap of a segment behind it. */
+static int remove_cleaned(const struct compaction *compaction)
+{
+    return segment_remove_files(compaction->fs, compaction->folder,
+                                compaction->sources[compaction->group].base_offset, CLEANED_SUFFIX);
+}
+
 int compaction_next(struct compaction *compaction, bool *is_ready)
 {
     int err = compaction->keys == NULL ? begin_writing(compaction)
@@ -328,10 +335,7 @@ int compaction_next(struct compaction *compaction, bool *is_ready)
     if (err == 0 && compaction->group_count > 0) {
         err = compaction_write_group(compaction);
         if (err == 0) *is_ready = compaction->is_ready = true;
-        if (err != 0)
-            segment_remove_files(compaction->fs, compaction->folder,
-                                 compaction->sources[compaction->group].base_offset,
-                                 CLEANED_SUFFIX);
+        if (err != 0 && remove_cleaned(compaction) != 0) err = ERR_IO;
     }
     return err == 0 ? 0 : explain(compaction, err);
 }

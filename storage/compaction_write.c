@@ -122,7 +122,8 @@ static int index_time(struct compaction *compaction)
     return file_put(compaction, &cleaned->times, entry, sizeof entry);
 }
 
-/* All of it to the disk; its names come when it is swapped in. */
+/* All of it to the disk, the names, too: one of them that a power cut took while another's new name is there would
+ * say that the swap was further than it was (partition_log_swap.c). */
 static int cleaned_finish(struct compaction *compaction)
 {
     struct cleaned_segment *cleaned = &compaction->cleaned;
@@ -135,7 +136,7 @@ static int cleaned_finish(struct compaction *compaction)
     if (err == 0) err = cleaned_path(compaction, ".txnindex", path);
     if (err == 0 && txn_index_count(cleaned->aborted) > 0)
         err = txn_index_write_out(cleaned->aborted, path, true);
-    return err;
+    return err == 0 ? compaction->fs->sync_folder(compaction->fs, compaction->folder) : err;
 }
 
 /* The batch that is the last of the .log's buffer, from `at` on: into the indexes, by Kafka's rule. */

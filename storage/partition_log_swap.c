@@ -2,7 +2,8 @@
 /* A compacted segment takes the place of those that it was made from, so that a crash at any moment, of
  * the process or of the machine, loses nothing (DESIGN 4.5).
  *
- *  (1) `.cleaned`: being written, or written and durable. The old segments are whole: it goes.
+ *  (1) `.cleaned`: being written, or written and durable, all four names of it, before (2). The old segments are
+ *      whole: it goes.
  *  (2) All four files are renamed `.swap`, the .log last, and the folder is synced. From here on the old
  *      ones are not needed.
  *  (3) The old segments but the first, whose names the new one takes, are renamed `.deleted`; the folder

@@ -201,6 +201,43 @@ TEST(a_power_cut_while_the_log_opens_after_one_loses_nothing)
     fs_sim_close(disk);
 }
 
+/* Calls on the disk since names were last durable. */
+static unsigned names_open;
+static unsigned renames_of_cleaned;
+
+static bool ends_so(const char *path, const char *end)
+{
+    size_t length = strlen(path), end_length = strlen(end);
+    return length >= end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+static void look_at_names(void *context, const struct fs_sim_event *event)
+{
+    (void)context;
+    bool is_cleaned = ends_so(event->path, ".cleaned");
+    if (event->call == FS_SIM_CREATE && is_cleaned) names_open++;
+    if (event->call == FS_SIM_SYNC_FOLDER) names_open = 0;
+    if (event->call != FS_SIM_RENAME || !is_cleaned) return;
+    renames_of_cleaned++;
+    if (names_open != 0) fail_msg("%s is renamed before all its parts have a name", event->path);
+}
+
+/* A disk may bring a later name to safety before an earlier one. */
+TEST(the_parts_of_a_new_segment_are_there_before_the_first_is_renamed)
+{
+    struct fs_sim *disk = make_disk(81);
+    use_disk(fs_sim_copy(disk, 81));
+    fixture_reopen(&fixture);
+    names_open = renames_of_cleaned = 0;
+    fs_sim_set_hook(sim, look_at_names, NULL);
+    compaction_run(&fixture);
+    fs_sim_set_hook(sim, NULL, NULL);
+    assert_true(renames_of_cleaned >= 4);
+    fixture_close(&fixture);
+    fs_sim_close(sim);
+    fs_sim_close(disk);
+}
+
 static long changes_left;
 
 static void kill_when_due(void *context, const struct fs_sim_event *event)
