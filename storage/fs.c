@@ -68,7 +68,7 @@ int fs_set_aside(struct fs *fs, const char *path, char to[PATH_MAX])
     int err = 0;
 
     for (int i = 1; err == 0 && exists && i <= SET_ASIDE_MAX; i++) {
-        err = fs_path(to, "%s.set-aside-%d", path, i);
+        err = fs_path(to, "%s.set-aside.%d", path, i);
         if (err == 0) err = fs->exists(fs, to, &exists);
     }
     if (err != 0) return err;

@@ -92,8 +92,8 @@ int fs_rename_over(struct fs *fs, const char *path, const void *data, size_t len
  * its name only after sync_folder(). */
 int fs_write_file(struct fs *fs, const char *path, const void *data, size_t length, bool sync);
 
-/* Renames what is there to `<path>.set-aside-<n>`, the first that is not taken: nothing looks at it any more, and
- * an operator may. `to` gets its path. ERR_EXISTS: too many are. Syncs nothing. */
+/* Renames what is there to `<path>.set-aside.<n>`, the first that is not taken, which is no name of a partition's
+ * folder: nothing looks at it any more, and an operator may. `to` gets its path. ERR_EXISTS: too many are. Syncs nothing. */
 int fs_set_aside(struct fs *fs, const char *path, char to[PATH_MAX]);
 
 /* fdatasync of a file that is not open. */

@@ -112,13 +112,29 @@ static int note_entry(void *context, const struct fs_entry *entry)
     return 0;
 }
 
+/* A segment on its way out, of which Kafka had renamed the .log and not its index yet: with the .log gone, that would
+ * look like the index of a lost one. */
+static int remove_indexes_of(struct partition_log *log, const char *name)
+{
+    char path[PATH_MAX];
+    bool exists = true;
+    const char *suffix = "";
+    int64_t base = segment_parse_name(name, &suffix);
+
+    if (base < 0 || strcmp(suffix, ".log.deleted") != 0) return 0;
+    int err = segment_path(log->folder, base, ".log", path);
+    if (err == 0) err = log->fs->exists(log->fs, path, &exists);
+    return err == 0 && !exists ? segment_remove_files(log->fs, log->folder, base, "") : err;
+}
+
 static int remove_leftover(void *context, const struct fs_entry *entry)
 {
     struct partition_log *log = context;
     char path[PATH_MAX];
 
     if (entry->is_folder || !is_leftover(entry->name)) return 0;
-    int err = fs_path(path, "%s/%s", log->folder, entry->name);
+    int err = remove_indexes_of(log, entry->name);
+    if (err == 0) err = fs_path(path, "%s/%s", log->folder, entry->name);
     return err != 0 ? err : log->fs->remove(log->fs, path);
 }
 
@@ -207,8 +223,10 @@ int log_content_find(struct partition_log *log, struct log_content *content)
         err = log->fs->list(log->fs, log->folder, set_aside_other, log);
     if (err == 0 && content->has_swap) err = log_complete_swap(log);
     if (err == 0 && (content->has_others || content->has_swap)) err = list_again(log, content);
-    if (err == 0 && content->has_leftovers)
+    if (err == 0 && content->has_leftovers) {
         err = log->fs->list(log->fs, log->folder, remove_leftover, log);
+        if (err == 0) err = list_again(log, content);
+    }
     if (err == 0 && content->logs.count > 0)
         qsort(content->logs.values, content->logs.count, sizeof(int64_t), log_content_compare);
     return err;

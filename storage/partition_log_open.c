@@ -381,7 +381,7 @@ static int set_segments_aside(struct partition_log *log)
         trace(TRACE_WARN, "storage",
               "%s: log-start-offset-checkpoint lets it begin at offset %" PRId64
               ", and what is left of it ends at %" PRId64
-              ": it begins there without any records; %u files are kept as *.set-aside-*",
+              ": it begins there without any records; %u files are kept as *.set-aside.*",
               log->folder, log->start_offset, log->end_offset, count);
     return err;
 }

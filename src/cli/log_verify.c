@@ -186,7 +186,7 @@ static void check_names(struct partition_check *check, const struct log_names *n
         else if (is_index && name.base_offset >= 0 && !has_offset(&check->logs, name.base_offset))
             verify_finding(check, names->items[i], -1, name.base_offset,
                            "an index whose .log is not here");
-        else if (strstr(names->items[i], ".set-aside-") != NULL)
+        else if (strstr(names->items[i], ".set-aside.") != NULL)
             tolerate(&set_aside, names->items[i]);
         else if (name.kind == LOG_FILE_OTHER)
             verify_finding(check, names->items[i], -1, -1, "no file that belongs here");

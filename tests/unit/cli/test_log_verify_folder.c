@@ -417,7 +417,7 @@ TEST(a_pipe_in_the_place_of_a_segment_is_found_and_not_waited_for)
 TEST(a_folder_that_takes_no_files_place_is_no_finding)
 {
     tool_start(&tool);
-    make_folder("orders-0/00000000000000000018.index.set-aside-1");
+    make_folder("orders-0/00000000000000000018.index.set-aside.1");
     make_folder("orders-0/notes.index");
     make_folder("lost+found");
     assert_found(0, NULL);
@@ -428,9 +428,9 @@ TEST(a_folder_that_takes_no_files_place_is_no_finding)
 TEST(a_file_that_a_start_has_set_aside_is_told_and_is_no_finding)
 {
     tool_start(&tool);
-    tool_write(&tool, "orders-0/09223372036854775807.log.set-aside-1", "");
+    tool_write(&tool, "orders-0/09223372036854775807.log.set-aside.1", "");
     assert_found(0, "1 file is set aside by an earlier start");
-    tool_write(&tool, "orders-0/09223372036854775807.index.set-aside-1", "");
+    tool_write(&tool, "orders-0/09223372036854775807.index.set-aside.1", "");
     assert_found(0, "2 files are set aside by an earlier start");
     tool_write(&tool, "orders-0/notes.txt", "");
     assert_found(1, "no file that belongs here");

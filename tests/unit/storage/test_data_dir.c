@@ -215,7 +215,11 @@ static bool is_set_aside(const char *name)
 {
     char folder[PATH_MAX];
 
-    assert_int_equal(fs_path(folder, "%s/%s.set-aside-1", path, name), 0);
+    struct str topic;
+    int32_t partition;
+
+    assert_int_equal(fs_path(folder, "%s/%s.set-aside.1", path, name), 0);
+    assert_false(data_dir_parse_folder(str_from(strrchr(folder, '/') + 1), &topic, &partition));
     return access(folder, F_OK) == 0;
 }
 

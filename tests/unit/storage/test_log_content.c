@@ -75,7 +75,7 @@ TEST(a_folder_or_a_pipe_in_the_place_of_what_can_be_had_again_is_set_aside)
         assert_int_equal(i % 2 == 0 ? mkdir(path, 0755) : mkfifo(path, 0644), 0);
         fixture_reopen(&fixture);
         assert_all_is_known();
-        snprintf(aside, sizeof aside, "%s.set-aside-1", name);
+        snprintf(aside, sizeof aside, "%s.set-aside.1", name);
         assert_true(fixture_has_file(&fixture, aside));
         fixture_stop(&fixture); /* And what was missing is there again. */
         fixture_reopen(&fixture);
@@ -97,8 +97,8 @@ TEST(what_is_set_aside_does_not_take_the_place_of_what_was_before)
         fixture_reopen(&fixture);
         fixture_kill_only(&fixture);
     }
-    assert_true(fixture_has_file(&fixture, "producer-batches.set-aside-1"));
-    assert_true(fixture_has_file(&fixture, "producer-batches.set-aside-2"));
+    assert_true(fixture_has_file(&fixture, "producer-batches.set-aside.1"));
+    assert_true(fixture_has_file(&fixture, "producer-batches.set-aside.2"));
 }
 
 TEST(what_is_named_by_an_offset_that_no_log_can_have_is_set_aside)
@@ -120,7 +120,7 @@ TEST(what_is_named_by_an_offset_that_no_log_can_have_is_set_aside)
         buffer_close(&segment);
         fixture_reopen(&fixture);
         assert_all_is_known();
-        snprintf(aside, sizeof aside, "%s.set-aside-1", names[i]);
+        snprintf(aside, sizeof aside, "%s.set-aside.1", names[i]);
         assert_true(fixture_has_file(&fixture, aside));
         assert_false(fixture_has_file(&fixture, names[i]));
         fixture_close(&fixture);

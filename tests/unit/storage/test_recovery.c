@@ -682,6 +682,37 @@ TEST(a_lost_segment_in_the_middle_is_not_passed_over)
     assert_int_equal(fixture_open(&fixture), ERR_CORRUPT_MESSAGE);
 }
 
+/* A crash of Kafka between the renames: it was to go. */
+TEST(an_index_of_a_segment_on_its_way_out_is_not_that_of_a_lost_one)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    start_with_segments();
+    fixture_reopen(&fixture);
+    fixture_stop(&fixture);
+    fixture_file(&fixture, "00000000000000000004.log", from);
+    fixture_file(&fixture, "00000000000000000004.log.deleted", to);
+    assert_int_equal(rename(from, to), 0);
+    fixture_reopen(&fixture);
+    assert_false(fixture_has_file(&fixture, "00000000000000000004.log.deleted"));
+    assert_false(fixture_has_file(&fixture, "00000000000000000004.index"));
+    assert_false(fixture_has_file(&fixture, "00000000000000000004.timeindex"));
+    fixture_close(&fixture);
+}
+
+/* The files of its successor, by compaction for example, have the same names. */
+TEST(a_segment_keeps_its_indexes_when_one_that_it_replaced_goes)
+{
+    start_with_segments();
+    fixture_reopen(&fixture);
+    fixture_stop(&fixture);
+    fixture_save_file(&fixture, "00000000000000000004.log.deleted", "x", 1);
+    fixture_reopen(&fixture);
+    assert_false(fixture_has_file(&fixture, "00000000000000000004.log.deleted"));
+    assert_true(fixture_has_file(&fixture, "00000000000000000004.index"));
+    fixture_close(&fixture);
+}
+
 TEST(another_topic_of_the_same_name_is_refused)
 {
     fixture_start(&fixture);
@@ -746,13 +777,13 @@ TEST(what_lies_below_the_start_of_such_a_log_is_set_aside)
             struct buffer kept;
             buffer_init(&kept);
             assert_false(fixture_has_file(&fixture, names[i]));
-            snprintf(aside, sizeof aside, "%s.set-aside-1", names[i]);
+            snprintf(aside, sizeof aside, "%s.set-aside.1", names[i]);
             fixture_load_file(&fixture, aside, &kept);
             assert_int_equal(kept.length, data[i].length);
             assert_memory_equal(kept.data, data[i].data, kept.length);
             buffer_close(&kept);
         }
-        assert_false(fixture_has_file(&fixture, "00000000000000000077.log.set-aside-1"));
+        assert_false(fixture_has_file(&fixture, "00000000000000000077.log.set-aside.1"));
     }
     for (size_t i = 0; i < 3; i++)
         buffer_close(&data[i]);
