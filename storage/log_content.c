@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "bytes.h"
 #include "error.h"
 #include "trace.h"
 
@@ -37,23 +38,16 @@ void log_content_close(struct log_content *content)
     mem_free(content->unfinished.values);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static bool is_temporary(const char *name)
 {
-    return ends_with(name, ".snapshot.tmp") || strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
+    return text_ends_with(name, ".snapshot.tmp") ||
+           strcmp(name, "leader-epoch-checkpoint.tmp") == 0 ||
            strcmp(name, "producer-batches.tmp") == 0;
 }
 
 static bool is_leftover(const char *name)
 {
-    return ends_with(name, ".deleted") || is_temporary(name);
+    return text_ends_with(name, ".deleted") || is_temporary(name);
 }
 
 static bool is_derived_suffix(const char *suffix)
@@ -99,7 +93,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
     }
     if (is_leftover(entry->name)) content->has_leftovers = true;
     if (strcmp(entry->name, "producer-batches") == 0) content->has_batches_file = true;
-    if (ends_with(entry->name, ".swap") || ends_with(entry->name, ".cleaned"))
+    if (text_ends_with(entry->name, ".swap") || text_ends_with(entry->name, ".cleaned"))
         content->has_swap = true;
     if (base >= 0 && strcmp(suffix, ".log") == 0) return offsets_add(&content->logs, base);
     if (base >= 0 && strcmp(suffix, ".index") == 0) return offsets_add(&content->indexes, base);

@@ -65,6 +65,12 @@ static inline bool str_equals_text(struct str a, const char *text)
     return str_equal(a, str_from(text));
 }
 
+static inline bool text_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
+}
+
 static inline int16_t load_i16(const void *at)
 {
     uint16_t raw;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "bytes.h"
 #include "controller.h"
 #include "error.h"
 #include "log_survey.h"
@@ -166,12 +167,6 @@ static int survey_folder(struct folder_walk *walk, const char *name, struct str 
     return add_partition(topic, &partition);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static int look_at(void *context, const struct fs_entry *entry)
 {
     struct folder_walk *walk = context;
@@ -182,10 +177,10 @@ static int look_at(void *context, const struct fs_entry *entry)
         return str_equals_text(topic, META_LOG_TOPIC)
                    ? 0
                    : survey_folder(walk, entry->name, topic, partition);
-    if (ends_with(entry->name, "-future"))
+    if (text_ends_with(entry->name, "-future"))
         leave_alone(walk->find, walk->dir, entry->name,
                     "it is the copy of a partition on its way to this data folder");
-    else if (ends_with(entry->name, "-stray"))
+    else if (text_ends_with(entry->name, "-stray"))
         leave_alone(walk->find, walk->dir, entry->name,
                     "it was put aside since its topic was not known any more");
     /* -delete: its topic was deleted, and it goes as it would have gone. */

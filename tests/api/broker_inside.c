@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bytes.h"
+
 #define PATH_SIZE 512
 
 /* ---- files ---- */
@@ -50,12 +52,6 @@ int64_t broker_file_disk_bytes(const struct test_broker *broker, const char *for
     return is_there ? status.st_blocks * INT64_C(512) : -1;
 }
 
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t length = strlen(text), wanted = strlen(suffix);
-    return length >= wanted && strcmp(text + length - wanted, suffix) == 0;
-}
-
 unsigned broker_files_like(const struct test_broker *broker, const char *folder, const char *suffix)
 {
     char path[PATH_SIZE];
@@ -63,7 +59,7 @@ unsigned broker_files_like(const struct test_broker *broker, const char *folder,
     snprintf(path, sizeof path, "%s/data/%s", broker->folder, folder);
     DIR *entries = opendir(path);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
-        count += ends_with(entry->d_name, suffix);
+        count += text_ends_with(entry->d_name, suffix);
     if (entries != NULL) closedir(entries);
     return count;
 }

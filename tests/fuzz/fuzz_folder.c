@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "bytes.h"
 #include "crc32c.h"
 #include "cursor.h"
 #include "error.h"
@@ -107,19 +108,13 @@ void fuzz_folder_load(const uint8_t *image, size_t length, struct fs *fs)
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 void fuzz_folder_mend(uint8_t *image, size_t length)
 {
     struct cursor in = cursor_over(image, length);
     struct file_in_image file;
     while (next_file(&in, &file)) {
-        if (ends_with(file.name, ".log")) fuzz_mend_batches(file.data, file.length);
-        if (ends_with(file.name, ".snapshot") && file.length >= 10)
+        if (text_ends_with(file.name, ".log")) fuzz_mend_batches(file.data, file.length);
+        if (text_ends_with(file.name, ".snapshot") && file.length >= 10)
             store_i32(file.data + 2, (int32_t)crc32c(file.data + 6, file.length - 6));
     }
 }

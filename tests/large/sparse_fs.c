@@ -4,19 +4,12 @@
 
 #include <string.h>
 
+#include "bytes.h"
 #include "error.h"
 
 static struct sparse_fs *sparse_of(struct fs *fs)
 {
     return (struct sparse_fs *)(void *)fs; /* Its first member. */
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 static int sparse_open(struct fs *fs, const char *path, enum fs_open_mode mode, int *fd)
@@ -30,9 +23,9 @@ static int sparse_open(struct fs *fs, const char *path, enum fs_open_mode mode, 
         return ERR_LIMIT;
     }
     atomic_fetch_add(&sparse->counts.opens, 1);
-    atomic_store(&sparse->kinds[*fd], ends_with(path, ".log")    ? SPARSE_LOG
-                                      : ends_with(path, "index") ? SPARSE_INDEX
-                                                                 : SPARSE_OTHER);
+    atomic_store(&sparse->kinds[*fd], text_ends_with(path, ".log")    ? SPARSE_LOG
+                                      : text_ends_with(path, "index") ? SPARSE_INDEX
+                                                                      : SPARSE_OTHER);
     return 0;
 }
 

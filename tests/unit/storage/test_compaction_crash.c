@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "compaction_fixture.h"
 #include "error.h"
 #include "fs_sim.h"
@@ -205,16 +206,10 @@ TEST(a_power_cut_while_the_log_opens_after_one_loses_nothing)
 static unsigned names_open;
 static unsigned renames_of_cleaned;
 
-static bool ends_so(const char *path, const char *end)
-{
-    size_t length = strlen(path), end_length = strlen(end);
-    return length >= end_length && strcmp(path + length - end_length, end) == 0;
-}
-
 static void look_at_names(void *context, const struct fs_sim_event *event)
 {
     (void)context;
-    bool is_cleaned = ends_so(event->path, ".cleaned");
+    bool is_cleaned = text_ends_with(event->path, ".cleaned");
     if (event->call == FS_SIM_CREATE && is_cleaned) names_open++;
     if (event->call == FS_SIM_SYNC_FOLDER) names_open = 0;
     if (event->call != FS_SIM_RENAME || !is_cleaned) return;
