@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "checkpoint.h"
+#include "bytes.h"
 #include "data_dir.h"
 #include "error.h"
 #include "log_verify_inside.h"
@@ -59,53 +59,23 @@ void verify_name(char name[NAME_MAX + 1], int64_t base_offset, const char *suffi
 
 /* ---- checkpoints ---- */
 
-/* Walks a file for the line of one partition. */
-struct line_search {
-    struct str topic;
-    int64_t partition;
-    int64_t offset; /* -1: not found. */
-};
-
-static int search_line(void *context, const struct checkpoint_line *line)
-{
-    struct line_search *search = context;
-    int64_t partition, offset;
-    if (checkpoint_number(line->columns[1], 0, &partition) != 0 ||
-        checkpoint_number(line->columns[2], 0, &offset) != 0)
-        return ERR_MALFORMED;
-    if (partition == search->partition && str_equal(line->columns[0], search->topic))
-        search->offset = offset;
-    return 0;
-}
-
-/* A file that is damaged is told of where the data folder is looked at. */
-static int64_t read_checkpoint(struct log_verify *verify, const char *data_folder,
-                               enum checkpoint_file file, struct str topic, int32_t partition)
-{
-    char path[PATH_MAX];
-    struct line_search search = { topic, partition, -1 };
-    if (fs_path(path, "%s/%s", data_folder, verify_checkpoint_names[file]) != 0) return -1;
-    int err = checkpoint_read(verify->fs, path, 3, search_line, &search, NULL);
-    return err == 0 ? search.offset : -1;
-}
-
 static void check_checkpoints(struct partition_check *check)
 {
     const struct {
         enum checkpoint_file file;
-        int64_t offset;
         const char *what;
     } told[] = {
-        { OF_RECOVERY, check->recovery_point, "was on the disk up to here: its end is lost" },
-        { OF_LOG_START, check->log_start, "is said to begin here" },
-        { OF_HIGH_WATERMARK, check->high_watermark, "is said to be replicated up to here" },
+        { OF_RECOVERY, "was on the disk up to here: its end is lost" },
+        { OF_LOG_START, "is said to begin here" },
+        { OF_HIGH_WATERMARK, "is said to be replicated up to here" },
     };
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        if (told[i].offset <= check->next_offset || check->is_in_use) continue;
+        int64_t offset = check->points[told[i].file];
+        if (offset <= check->next_offset || check->is_in_use) continue;
         char path[PATH_MAX], folder[PATH_MAX];
         log_parent(check->folder, folder);
         if (fs_path(path, "%s/%s", folder, verify_checkpoint_names[told[i].file]) != 0) continue;
-        verify_finding(check, path, -1, told[i].offset, "%s ends at offset %" PRId64 ", but %s",
+        verify_finding(check, path, -1, offset, "%s ends at offset %" PRId64 ", but %s",
                        check->folder, check->next_offset, told[i].what);
     }
 }
@@ -252,10 +222,10 @@ static int check_content(struct partition_check *check)
         err = verify_read_epochs(check);
     }
     log_names_close(&names);
-    if (check->was_clean && !check->is_in_use)
+    if (check->verify->was_clean && !check->is_in_use)
         check->tail_from = INT64_MAX;
-    else if (check->recovery_point >= 0)
-        check->tail_from = check->recovery_point;
+    else if (check->points[OF_RECOVERY] >= 0)
+        check->tail_from = check->points[OF_RECOVERY];
     else if (check->logs.count > 0)
         check->tail_from = check->logs.items[check->logs.count - 1];
     for (size_t i = 0; err == 0 && i < check->logs.count && !check->verify->output.failed; i++)
@@ -283,30 +253,29 @@ static void print_partition(struct partition_check *check)
 static int verify_partition(struct log_verify *verify, const char *folder, struct str name)
 {
     char data_folder[PATH_MAX];
-    enum data_dir_mark mark;
     struct str topic;
     int32_t partition;
-    struct partition_check check = { .verify = verify, .folder = folder };
+    struct partition_check check = {
+        .verify = verify,
+        .folder = folder,
+        .points = { -1, -1, -1, -1 },
+        .first_offset = -1,
+        .wrong_epoch = -1,
+    };
+    int err = 0;
     log_parent(folder, data_folder);
-    check.recovery_point = check.log_start = check.high_watermark = check.cleaned_below = -1;
-    check.first_offset = -1;
-    check.wrong_epoch = -1;
     check.is_in_use = log_is_in_use(data_folder);
     if (data_dir_parse_folder(name, &topic, &partition)) {
         check.topic = topic;
         check.is_metadata = str_equals_text(topic, META_LOG_TOPIC);
-        check.recovery_point = read_checkpoint(verify, data_folder, OF_RECOVERY, topic, partition);
-        check.log_start = read_checkpoint(verify, data_folder, OF_LOG_START, topic, partition);
-        check.high_watermark = read_checkpoint(verify, data_folder, OF_HIGH_WATERMARK, topic,
-                                               partition);
-        check.cleaned_below = read_checkpoint(verify, data_folder, OF_CLEANER, topic, partition);
+        err = verify_points_get(verify->points, verify->fs, data_folder, topic, partition,
+                                check.points);
     }
-    if (data_dir_look_at_mark(verify->fs, data_folder, &mark) == 0)
-        check.was_clean = mark == DATA_DIR_MARK_HOLDS;
+    if (err != 0) return err;
     epoch_history_init(&check.epochs);
     buffer_init(&check.data);
     check.crc_buffer = mem_alloc(VERIFY_CRC_BYTES);
-    int err = check.crc_buffer == NULL ? ERR_NO_MEMORY : producer_history_open(&check.producers);
+    err = check.crc_buffer == NULL ? ERR_NO_MEMORY : producer_history_open(&check.producers);
     if (err == 0) err = check_content(&check);
     if (err == 0) print_partition(&check);
     verify->partitions++;
@@ -321,12 +290,6 @@ static int verify_partition(struct log_verify *verify, const char *folder, struc
 
 /* ---- a data folder ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static int verify_subfolder(struct log_verify *verify, const char *data_folder, const char *name)
 {
     char folder[PATH_MAX];
@@ -336,11 +299,11 @@ static int verify_subfolder(struct log_verify *verify, const char *data_folder, 
     if (err == 0 && data_dir_parse_folder(str_from(name), &topic, &partition))
         return verify_partition(verify, folder, str_from(name));
     if (err != 0) return err;
-    if (ends_with(name, "-delete") && !log_is_in_use(data_folder))
+    if (text_ends_with(name, "-delete") && !log_is_in_use(data_folder))
         verify_note(verify, folder, "left over of a deleted partition: the next start removes it");
-    else if (ends_with(name, "-stray"))
+    else if (text_ends_with(name, "-stray"))
         verify_note(verify, folder, "put aside: it belongs to no topic that was known");
-    else if (ends_with(name, "-future"))
+    else if (text_ends_with(name, "-future"))
         verify_note(verify, folder, "a replica on its way from one data folder to another");
     return 0;
 }
@@ -403,6 +366,25 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* What a call knows of the data folder before it looks at partitions. */
+static int open_data_folder(struct log_verify *verify, const char *data_folder)
+{
+    enum data_dir_mark mark;
+    verify->topics = NULL;
+    verify->was_clean = data_dir_look_at_mark(verify->fs, data_folder, &mark) == 0 &&
+                        mark == DATA_DIR_MARK_HOLDS;
+    int err = verify_points_open(&verify->points);
+    return err == 0 ? verify_topics_read(&verify->topics, verify->fs, data_folder) : err;
+}
+
+static void close_data_folder(struct log_verify *verify)
+{
+    verify_topics_close(verify->topics);
+    verify_points_close(verify->points);
+    verify->topics = NULL;
+    verify->points = NULL;
+}
+
 /* Its name says which partition it is; "." would not. */
 static int verify_whole_path(struct log_verify *verify, const char *path,
                              const struct log_names *files, const struct log_names *folders)
@@ -411,12 +393,11 @@ static int verify_whole_path(struct log_verify *verify, const char *path,
     bool is_partition = has_segments(files);
     if (!is_partition && !is_data_folder(verify->fs, path, files, folders)) return ERR_MALFORMED;
     log_parent(path, parent);
-    int err = verify_topics_read(&verify->topics, verify->fs, is_partition ? parent : path);
+    int err = open_data_folder(verify, is_partition ? parent : path);
     if (err == 0)
         err = is_partition ? verify_partition(verify, path, str_from(name_of(path)))
                            : verify_data_folder(verify, path, folders);
-    verify_topics_close(verify->topics);
-    verify->topics = NULL;
+    close_data_folder(verify);
     return err;
 }
 

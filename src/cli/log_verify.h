@@ -11,6 +11,7 @@
 #include "fs.h"
 #include "log_output.h"
 
+struct verify_points;
 struct verify_topics;
 
 struct log_verify {
@@ -18,8 +19,12 @@ struct log_verify {
     struct fs *fs;
     bool records;       /* Read each record, too. */
     bool gaps_are_fine; /* The operator knows of a compaction that no checkpoint tells of. */
-    struct verify_topics
-        *topics; /* By the metadata of the data folder, during a call; NULL: not known. */
+
+    /* Of the data folder, during a call. */
+    struct verify_topics *topics; /* By the metadata; NULL: not known. */
+    struct verify_points *points;
+    bool was_clean; /* Its clean mark holds. */
+
     uint64_t findings;
     uint64_t partitions, segments, batches, record_count, bytes;
 };

@@ -35,6 +35,17 @@ extern const char *const verify_checkpoint_names[CHECKPOINT_FILES];
 /* All but the partitions. 0, or why it could not be read. */
 int verify_beside_partitions(struct log_verify *verify, const char *data_folder);
 
+/* ---- what its checkpoints say of a partition (log_verify_points.c) ---- */
+
+struct verify_points;
+
+int verify_points_open(struct verify_points **points);  /* 0 or ERR_NO_MEMORY. */
+void verify_points_close(struct verify_points *points); /* NULL is fine. */
+
+/* -1: that file says nothing of it, or is damaged. 0 or ERR_NO_MEMORY, ERR_LIMIT of a path. */
+int verify_points_get(struct verify_points *points, struct fs *fs, const char *data_folder,
+                      struct str topic, int32_t partition, int64_t offsets[CHECKPOINT_FILES]);
+
 /* ---- what the metadata says (log_verify_topics.c) ---- */
 
 struct verify_topics;
@@ -62,10 +73,7 @@ struct partition_check {
     struct str topic; /* By the folder's name; null: it has another. */
     bool is_in_use;
     bool is_metadata;
-    bool was_clean;
-
-    /* What the data folder's checkpoints say; -1: nothing. */
-    int64_t recovery_point, log_start, high_watermark, cleaned_below;
+    int64_t points[CHECKPOINT_FILES]; /* What the data folder's checkpoints say; -1: nothing. */
 
     struct offset_list logs, snapshots;
     size_t next_snapshot; /* The first whose offset was not passed yet. */

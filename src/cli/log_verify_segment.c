@@ -213,7 +213,7 @@ static void check_offsets(struct segment_check *segment, const struct record_bat
         verify_finding(check, segment->name, position, base,
                        "the offset is too far from the segment's first for its index");
     else if (base > check->next_offset && !check->is_behind_damage &&
-             !check->verify->gaps_are_fine && check->next_offset >= check->cleaned_below)
+             !check->verify->gaps_are_fine && check->next_offset >= check->points[OF_CLEANER])
         verify_finding(check, segment->name, position, base,
                        "offsets from %" PRId64 " on are missing in front of it, and no "
                        "checkpoint tells of a compaction",
@@ -315,7 +315,7 @@ static void check_emptiness(struct segment_check *segment)
 {
     struct partition_check *check = segment->check;
     bool may_be_cleaned = check->verify->gaps_are_fine ||
-                          segment->base_offset < check->cleaned_below;
+                          segment->base_offset < check->points[OF_CLEANER];
     if (segment->scan.end == 0 && !segment->is_last && !may_be_cleaned)
         verify_finding(check, segment->name, 0, segment->base_offset,
                        "the segment is empty, and others follow");

@@ -137,7 +137,8 @@ void verify_epoch(struct partition_check *check, const char *file, int64_t posit
                   const struct record_batch *batch)
 {
     /* The first epoch that is known begins where the log does, and that may be inside a batch. */
-    int64_t offset = batch->base_offset < check->log_start ? check->log_start : batch->base_offset;
+    int64_t offset = batch->base_offset < check->points[OF_LOG_START] ? check->points[OF_LOG_START]
+                                                                      : batch->base_offset;
     if (!check->has_epochs || batch->leader_epoch < 0 || offset > record_batch_last_offset(batch))
         return;
     int32_t known = epoch_history_of(&check->epochs, offset);
@@ -173,7 +174,7 @@ static int compare_producer(void *context, const struct producer_snapshot *told)
     }
     /* What lies in front of the log's first batch cannot be compared; nor what compaction took. */
     if (check->producers == NULL || check->first_offset < 0 ||
-        told->last_offset < check->first_offset || told->last_offset < check->cleaned_below)
+        told->last_offset < check->first_offset || told->last_offset < check->points[OF_CLEANER])
         return 0;
     if (!producer_history_find(check->producers, told->id, &seen) ||
         seen.last_offset != told->last_offset)
