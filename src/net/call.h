@@ -2,8 +2,8 @@
 /* One request on its way through the broker, and its reply.
  *
  *  (1) A call belongs to the loop of its connection; everything here runs on that loop's thread.
- *  (2) `frame` is valid until the burst ends (all frames of one read were handed over and the
- *      server's burst_end() returned). Whoever needs it longer calls call_keep_frame() before
+ *  (2) `frame` is valid until the burst ends (net.h: the server's burst_end() has
+ *      returned). Whoever needs it longer calls call_keep_frame() before
  *      decoding.
  *  (3) Every call ends with exactly one of call_reply(), call_end_silently() and call_refuse(),
  *      inside the handler or at any later time; then it, its arena and its slices are gone.

@@ -16,6 +16,9 @@
 /* One system call may not keep the loop for longer than this takes to copy. */
 #define LONG_READ_BYTES (1024u * 1024)
 
+/* More of them would keep their peer waiting: as it is, it reads replies and sends on while the next are made. */
+#define BURST_FRAMES 32
+
 /* A half-read frame is too slow if, as it comes, its rest would take longer than so many looks, each a second
  * after the one before; and hopeless when it was for so long. What is lost on its way is sent again within
  * that. */
@@ -231,8 +234,11 @@ size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_
     struct inbox *inbox = &connection->inbox;
     size_t at = 0;
     bool has_called = false;
+    uint32_t calls_before = connection->loop->calls_begun;
     while (!connection->is_ending) {
-        if (has_called && at < length && net_loop_turn_is_over(connection->loop)) return at;
+        bool is_full = connection->loop->calls_begun - calls_before >= BURST_FRAMES;
+        if (has_called && at < length && (is_full || net_loop_turn_is_over(connection->loop)))
+            return at;
         if (inbox->frame != NULL) {
             size_t count = inbox_fill(inbox->frame + inbox->frame_have,
                                       inbox->frame_length - inbox->frame_have, data + at,

@@ -54,7 +54,7 @@ int inbox_plan_read(struct connection *connection, struct iovec pieces[2]);
 /* `got` bytes have come as planned. Returns how many of them lie in the loop's buffer. */
 size_t inbox_took(struct connection *connection, size_t got);
 
-/* Hands over what is whole, as long as the connection is not stalled, and says how many bytes of
+/* Hands over what is whole, as long as the connection is not stalled and a burst lasts, and says how many bytes of
  * `data` it is done with. */
 size_t inbox_hand_over(struct connection *connection, const uint8_t *data, size_t length);
 

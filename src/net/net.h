@@ -6,8 +6,8 @@
  *  (2) One read buffer per loop; a connection has a buffer of its own only while a frame is
  *      incomplete, of exactly that frame's size, reserved in the memory budget before it is
  *      read.
- *  (3) All complete frames of one read are handed over, then burst_end() is called, then all
- *      replies that are ready leave with one write (DESIGN 2.3).
+ *  (3) Complete frames of one read are handed over, 32 of them at the most, then burst_end() is called, then
+ *      all replies that are ready leave with one write (DESIGN 2.3); then the next frames.
  *  (4) Above a limit we stop reading that socket; we do not drop and do not grow (DESIGN 2.4).
  *  (5) A frame whose length is negative or above max_frame_bytes, or a call_refuse(), closes
  *      that one connection with one line in the trace. */
@@ -32,7 +32,7 @@ struct net_server {
     int (*open_loop)(struct net_server *server, struct net_loop *loop);
     /* A whole frame has come. End the call now or later (call.h). */
     void (*call)(struct net_server *server, struct call *call);
-    /* All frames of this read were handed over: finish what was put off. Called only if there was a
+    /* A burst was handed over: finish what was put off. Called only if there was a
      * frame; may be NULL. */
     void (*burst_end)(struct net_server *server, struct net_loop *loop);
     /* The call has just ended; `is_refused` as by call_refuse(). What is in it is still there, but the frame

@@ -50,25 +50,39 @@ TEST(frames_come_whole_byte_by_byte)
     fixture_down(&net);
 }
 
-TEST(frames_of_one_write_are_one_burst)
+/* Returns in how many bursts that many frames, written at once, were handed over. */
+static unsigned count_bursts(unsigned frames)
 {
+    uint8_t bytes[65 * 7];
     fixture_init(&net);
     fixture_up(&net, false);
     int client = client_connect(&net);
     fixture_settle(&net);
-    uint8_t bytes[64 * 7];
-    for (unsigned i = 0; i < 64; i++)
+    for (unsigned i = 0; i < frames; i++)
         memcpy(bytes + i * 7, (uint8_t[]){ 0, 0, 0, 3, 'b', (uint8_t)i, '.' }, 7);
-    client_send(client, bytes, sizeof bytes);
-    for (unsigned i = 0; i < 64; i++) {
+    client_send(client, bytes, frames * 7);
+    for (unsigned i = 0; i < frames; i++) {
         size_t length;
         const uint8_t *reply = client_reply(&net, client, &length);
         assert_int_equal(length, 3);
         assert_int_equal(reply[1], i);
     }
-    assert_int_equal(net.bursts, 1);
     close(client);
     fixture_down(&net);
+    return net.bursts;
+}
+
+TEST(frames_of_one_write_are_one_burst)
+{
+    assert_int_equal(count_bursts(2), 1);
+    assert_int_equal(count_bursts(32), 1);
+}
+
+TEST(a_burst_has_32_frames_at_the_most)
+{
+    assert_int_equal(count_bursts(33), 2);
+    assert_int_equal(count_bursts(64), 2);
+    assert_int_equal(count_bursts(65), 3);
 }
 
 TEST(a_hundred_thousand_small_frames_lose_nothing)
