@@ -351,19 +351,28 @@ int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset,
     return err;
 }
 
+static int rename_deleted(struct segment *segment, const char *suffix)
+{
+    struct fs *fs = segment->folder->fs;
+    char from[PATH_MAX], to[PATH_MAX];
+
+    int err = path_of(segment, suffix, from);
+    if (err == 0) err = fs_path(to, "%s.deleted", from);
+    if (err == 0) err = fs->rename(fs, from, to);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 int segment_rename_deleted(struct segment *segment)
 {
     struct fs *fs = segment->folder->fs;
-    int err = 0;
 
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && err == 0; i++) {
-        char from[PATH_MAX], to[PATH_MAX];
-        err = path_of(segment, suffixes[i], from);
-        if (err == 0) err = fs_path(to, "%s.deleted", from);
-        if (err == 0) err = fs->rename(fs, from, to);
-        if (err == ERR_NOT_FOUND) err = 0;
-    }
-    return err;
+    int err = rename_deleted(segment, ".index");
+    if (err == 0) err = rename_deleted(segment, ".timeindex");
+    if (err == 0) err = rename_deleted(segment, ".log");
+    /* If a power cut brought the .log back without it, nothing would have been aborted there. */
+    if (err == 0 && segment->aborted != NULL) err = fs->sync_folder(fs, segment->folder->path);
+    if (err == 0) err = rename_deleted(segment, ".txnindex");
+    return err != 0 ? err : rename_deleted(segment, ".txnindex.tmp");
 }
 
 /* ---- hints */

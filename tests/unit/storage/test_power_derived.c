@@ -341,6 +341,25 @@ TEST(that_a_transaction_index_is_lost_is_known_until_it_is_there_again)
     }
 }
 
+/* Of a segment's files the power may have let go of the transaction index alone. */
+TEST(a_segment_whose_removal_a_power_cut_undid_knows_what_was_aborted)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        power_start(seed);
+        assert_int_equal(abort_transaction(0, 0), 0);
+        power_append_many(10);
+        power_checkpoint();
+        assert_true(power_has(POWER_LOG "/00000000000000000000.txnindex"));
+        assert_int_equal(partition_log_raise_start(power.log, 5), 0);
+        power_retain();
+        assert_false(power_has(POWER_LOG "/00000000000000000000.log"));
+        power_lose();
+        power_open();
+        assert_int_equal(count_aborted(), power_start_offset() == 0 ? 1 : 0);
+        power_close();
+    }
+}
+
 TEST(a_segment_below_the_start_gets_no_new_indexes)
 {
     power_start(1);
