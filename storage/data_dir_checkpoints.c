@@ -214,9 +214,11 @@ int data_dir_forget(struct data_dir *dir, const char *topic, int32_t partition)
         is_known = is_known ||
                    data_dir_checkpoint(dir, (enum checkpoint_kind)kind, topic, partition, &offset);
     if (is_known) data_dir_forget_offsets(dir, topic, partition);
+    pthread_mutex_lock(&dir->write_lock); /* What is being written may still fail. */
     pthread_mutex_lock(&dir->lock);
     bool has_forgotten = dir->has_forgotten;
     pthread_mutex_unlock(&dir->lock);
+    pthread_mutex_unlock(&dir->write_lock);
     return has_forgotten ? data_dir_write_checkpoints(dir) : 0;
 }
 
