@@ -427,6 +427,18 @@ static int finish_segment(struct partition_log *log, struct segment *active, int
     return err;
 }
 
+/* By the strict rule a segment with data is behind whole ones, so these are on disk before it is begun. */
+static int sync_before_next(struct partition_log *log, struct segment *active)
+{
+    int fd;
+    int err = segment_pin(active, true, &fd);
+
+    if (err != 0) return err;
+    err = log->fs->sync(log->fs, fd);
+    segment_unpin(active);
+    return err != 0 ? err : log->fs->sync_folder(log->fs, log->folder);
+}
+
 int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
 {
     struct segment *active = log_active(log);
@@ -437,6 +449,7 @@ int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
     if (err == 0 && log->tail_is_unchecked) err = log_check_tail(log);
     if (err == 0 && was_empty && active->base_offset == base_offset) return 0;
     if (err == 0 && !was_empty) err = finish_segment(log, active, base_offset);
+    if (err == 0 && !was_empty && log->is_strict) err = sync_before_next(log, active);
     if (err == 0) err = segment_create(&created, log->shared, base_offset, now_ms);
     if (err != 0) return err;
     pthread_mutex_lock(&log->lock);
@@ -449,8 +462,9 @@ int log_roll(struct partition_log *log, int64_t base_offset, int64_t now_ms)
     log->folder_is_dirty = true;
     if (log->data_end < base_offset) log->data_end = base_offset;
     pthread_mutex_unlock(&log->lock);
-    if (was_empty) { /* An empty one is replaced: offsets have made a jump. */
-        err = segment_remove_files(log->fs, log->folder, active->base_offset, "");
+    if (was_empty) { /* An empty one is replaced: offsets have made a jump. There is always one on disk. */
+        err = log->fs->sync_folder(log->fs, log->folder);
+        if (err == 0) err = segment_remove_files(log->fs, log->folder, active->base_offset, "");
         log_drop_segment(log, active);
     }
     return err;

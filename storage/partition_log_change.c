@@ -52,13 +52,33 @@ static void drop_hidden(struct partition_log *log, struct segment **hidden, size
         log_drop_segment(log, hidden[i]);
 }
 
+/* By the strict rule no segment may be behind a gap, also after a power cut, which may keep any of the removals. */
+static int remove_one(struct partition_log *log, const struct segment *segment)
+{
+    int err = segment_remove_files(log->fs, log->folder, segment->base_offset, "");
+
+    return err == 0 && log->is_strict ? log->fs->sync_folder(log->fs, log->folder) : err;
+}
+
 static int remove_hidden(struct partition_log *log, struct segment **hidden, size_t count)
 {
     int err = 0;
 
     /* From the end, so that what a crash leaves is a log without a gap. */
     for (size_t i = count; i > 0 && err == 0; i--)
-        err = segment_remove_files(log->fs, log->folder, hidden[i - 1]->base_offset, "");
+        err = remove_one(log, hidden[i - 1]);
+    drop_hidden(log, hidden, count);
+    return err;
+}
+
+/* All but the last segment, of which the first is the last in the array: from the beginning, so that what a
+ * crash leaves ends where the log did. */
+static int remove_all_hidden(struct partition_log *log, struct segment **hidden, size_t count)
+{
+    int err = count > 0 ? remove_one(log, hidden[count - 1]) : 0;
+
+    for (size_t i = 0; i + 1 < count && err == 0; i++)
+        err = remove_one(log, hidden[i]);
     drop_hidden(log, hidden, count);
     return err;
 }
@@ -259,7 +279,7 @@ static int carry_out_restart(struct partition_log *log, int64_t offset, struct s
     if (err == 0) err = log_write_batches(log, &(struct buffer){ 0 });
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     if (err == 0)
-        err = remove_hidden(log, &log->segments[1], hidden_count);
+        err = remove_all_hidden(log, &log->segments[1], hidden_count);
     else
         drop_hidden(log, &log->segments[1], hidden_count);
     if (err == 0) err = segment_remove_files(log->fs, log->folder, last->base_offset, "");

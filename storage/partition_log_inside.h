@@ -63,6 +63,7 @@ struct partition_log {
     bool leaves_syncs;     /* To data_dir_sync_all(). Under the flush lock. */
     int64_t reserve_least; /* Kept behind the end of the active segment, also over restarts. */
     bool is_new;           /* Folder and partition.metadata are not known to be on disk. */
+    bool is_strict;        /* Opened by the strict rule (`cut_only_from`). */
     struct removed_segment *removed; /* Oldest first. */
     size_t removed_count;
 

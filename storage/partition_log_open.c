@@ -226,6 +226,7 @@ static struct partition_log *log_new(const struct partition_log_open_options *op
     log->fs = data_dir_fs(options->dir);
     log->clock = options->clock;
     log->partition = options->partition;
+    log->is_strict = options->cut_only_from >= 0;
     log->settings = options->settings;
     log->producer_expiration_ms = options->producer_expiration_ms;
     log->snapshot_offset = log->first_open_offset = -1;

@@ -25,7 +25,8 @@ int power_try_open(void)
         .topic = "orders",
         .topic_id = power.topic_id,
         .settings = power.settings,
-        .cut_only_from = -1,
+        .cut_only_from = power.cut_only_from,
+        .may_restart_at = power.may_restart_at,
     };
 
     int err = data_dir_open(&power.dir, power.fs, POWER_FOLDER, why, sizeof why);
@@ -55,6 +56,8 @@ void power_start(uint64_t seed)
     power.settings.file_delete_delay_ms = 0;
     memset(power.topic_id.bytes, 1, sizeof power.topic_id.bytes);
     power.next_time = POWER_BEGIN_MS;
+    power.cut_only_from = -1;
+    power.may_restart_at = 0;
     power_open();
 }
 

@@ -452,6 +452,89 @@ TEST(removals_that_a_power_cut_undoes_leave_no_gap)
     }
 }
 
+static void start_strict(uint64_t seed)
+{
+    power_start(seed);
+    power_close();
+    power.cut_only_from = 0;
+    power_open();
+}
+
+TEST(a_segment_that_was_begun_before_the_one_before_it_was_on_disk_is_cut_off)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        start_strict(seed);
+        power_append_many(3);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        power_append_many(12);
+        power_lose();
+        power.cut_only_from = 3;
+        power_open();
+        assert_true(power_end() >= 3);
+        power_close();
+    }
+}
+
+TEST(a_truncation_across_segments_that_is_cut_short_leaves_a_log_without_a_gap)
+{
+    bool is_done = false;
+
+    for (long nth = 1; !is_done; nth++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            start_strict(seed);
+            power_append_many(30);
+            assert_int_equal(partition_log_flush(power.log), 0);
+            fs_sim_cut_power_at(power.sim, nth);
+            is_done = partition_log_truncate(power.log, 7) == 0;
+            power_lose();
+            power.cut_only_from = 7;
+            power_open();
+            assert_true(power_end() >= 7);
+            power_close();
+        }
+}
+
+TEST(a_restart_that_is_cut_short_begins_where_it_was_to_by_the_strict_rule)
+{
+    bool is_done = false;
+
+    for (long nth = 1; !is_done; nth++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            start_strict(seed);
+            power_append_many(30);
+            assert_int_equal(partition_log_flush(power.log), 0);
+            fs_sim_cut_power_at(power.sim, nth);
+            is_done = partition_log_restart_at(power.log, 100) == 0;
+            power_lose();
+            power.cut_only_from = 28;
+            power.may_restart_at = 100;
+            power_open();
+            assert_true(power_end() == 30 || power_end() == 100);
+            power_close();
+        }
+}
+
+/* Its name is all that says where the log is. */
+TEST(an_empty_segment_goes_when_the_one_that_replaces_it_is_on_disk)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        power_start(seed);
+        power_append_many(30);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        assert_int_equal(partition_log_raise_start(power.log, 30), 0);
+        power.settings.retention_bytes = 0;
+        partition_log_set_settings(power.log, &power.settings);
+        power_retain();
+        assert_int_equal(partition_log_flush(power.log), 0);
+        assert_int_equal(
+            power_append((struct power_batch){ .offset = INT64_C(5000000000) }), 0);
+        power_lose();
+        power_open();
+        assert_true(power_end() >= 30);
+        power_close();
+    }
+}
+
 TEST(a_restart_that_is_cut_short_leaves_nothing_of_the_old_log_in_the_new_one)
 {
     for (long nth = 1; nth < 60; nth++) {
