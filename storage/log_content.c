@@ -36,6 +36,7 @@ void log_content_close(struct log_content *content)
     mem_free(content->indexes.values);
     mem_free(content->aborted.values);
     mem_free(content->unfinished.values);
+    mem_free(content->torn.values);
 }
 
 static bool is_temporary(const char *name)
@@ -53,7 +54,7 @@ static bool is_leftover(const char *name)
 static bool is_derived_suffix(const char *suffix)
 {
     static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
-                                            ".snapshot" };
+                                            ".index.tmp", ".snapshot" };
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (strcmp(suffix, suffixes[i]) == 0) return true;
@@ -100,6 +101,7 @@ static int note_entry(void *context, const struct fs_entry *entry)
     if (base >= 0 && strcmp(suffix, ".txnindex") == 0) return offsets_add(&content->aborted, base);
     if (base >= 0 && strcmp(suffix, ".txnindex.tmp") == 0)
         return offsets_add(&content->unfinished, base);
+    if (base >= 0 && strcmp(suffix, ".index.tmp") == 0) return offsets_add(&content->torn, base);
     if (base < 0 || strcmp(suffix, ".snapshot") != 0) return 0;
     content->snapshot_count++;
     if (base > content->last_snapshot) content->last_snapshot = base;
@@ -203,7 +205,7 @@ void log_content_tell_unreadable(struct partition_log *log)
 static int list_again(struct partition_log *log, struct log_content *content)
 {
     content->logs.count = content->indexes.count = 0;
-    content->aborted.count = content->unfinished.count = 0;
+    content->aborted.count = content->unfinished.count = content->torn.count = 0;
     content->last_snapshot = -1;
     content->snapshot_count = 0;
     return log->fs->list(log->fs, log->folder, note_entry, content);

@@ -16,6 +16,7 @@ struct log_content {
     struct log_offsets indexes;    /* Bases of .index files. */
     struct log_offsets aborted;    /* Bases of .txnindex files, */
     struct log_offsets unfinished; /* and of those that were being built again. */
+    struct log_offsets torn;       /* Whose indexes were, and may be torn in any place. */
     bool has_leftovers;            /* Files that were on their way out. */
     bool has_others;               /* Something that is no file has the name of one. */
     int64_t last_snapshot;         /* -1: none. */

@@ -5,6 +5,8 @@
  * A checkpoint begins on the writer's side, where the producers are as the log's end has them, and ends under
  * the flush lock, beside the writer. */
 
+#include <string.h>
+
 #include "alloc.h"
 #include "buffer.h"
 #include "checkpoint.h"
@@ -238,12 +240,31 @@ static int write_derived(struct partition_log *log, const struct log_checkpoint 
     return err;
 }
 
+static int remove_remaking(void *context, const struct fs_entry *entry)
+{
+    struct partition_log *log = context;
+    const char *suffix = "";
+    char path[PATH_MAX];
+
+    if (segment_parse_name(entry->name, &suffix) < 0 || strcmp(suffix, ".index.tmp") != 0) return 0;
+    int err = fs_path(path, "%s/%s", log->folder, entry->name);
+    return err != 0 ? err : log->fs->remove(log->fs, path);
+}
+
+/* Indexes that were made again without room for them are on disk now. */
+static int forget_remaking(struct partition_log *log, bool sync)
+{
+    if (!log->indexes_are_behind || !sync) return 0;
+    return log->fs->list(log->fs, log->folder, remove_remaking, log);
+}
+
 static int end_locked(struct partition_log *log, const struct log_checkpoint *checkpoint, bool sync)
 {
     if (checkpoint->truncations != log->truncations) return 0; /* The next one will be right. */
     int err = log_flush_locked(log);
     if (err != 0) return err;
     err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log, checkpoint, sync);
+    if (err == 0) err = forget_remaking(log, sync);
     if (err != 0) return err;
     log->recovery_point = checkpoint->offset;
     log->indexes_are_behind = false;

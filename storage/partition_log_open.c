@@ -275,12 +275,37 @@ static void load_checkpoints(struct partition_log *log)
         log->recovery_point = offset;
 }
 
+/* Indexes that an earlier life began to make again, and did not see on disk. */
+static int distrust_torn(struct partition_log *log, const struct log_content *content,
+                         bool *indexes_are_lost)
+{
+    const struct log_offsets *logs = &content->logs;
+    char path[PATH_MAX];
+    int err = 0;
+
+    for (size_t i = 0; i < content->torn.count && err == 0; i++) {
+        int64_t base = content->torn.values[i];
+        const int64_t *found = logs->count == 0 ? NULL
+                                                : bsearch(&base, logs->values, logs->count,
+                                                          sizeof base, log_content_compare);
+        if (found != NULL) {
+            indexes_are_lost[found - logs->values] = true;
+            continue;
+        }
+        err = segment_path(log->folder, base, ".index.tmp", path);
+        if (err == 0) err = log->fs->remove(log->fs, path);
+        if (err == ERR_NOT_FOUND) err = 0; /* With the other files of the segment. */
+    }
+    return err;
+}
+
 static int open_content(struct partition_log *log, const struct log_content *content,
                         const struct partition_log_open_options *options,
                         struct partition_log_recovery *recovery, bool *indexes_are_lost)
 {
     int err = find_lost_segment(log, content);
     if (err == 0) err = remove_unused_indexes(log, content);
+    if (err == 0) err = distrust_torn(log, content, indexes_are_lost);
     if (err == 0 && content->logs.count == 0) return create_first_segment(log);
     if (err == 0)
         err = log_open_segments(log, content->logs.values, content->logs.count, options, recovery,

@@ -171,6 +171,33 @@ static int check_indexes(struct recovering *recovering, struct segment *segment,
     return segment_reset_indexes(segment);
 }
 
+static int remaking_path(const struct partition_log *log, const struct segment *segment,
+                         char path[PATH_MAX])
+{
+    return segment_path(log->folder, segment->base_offset, ".index.tmp", path);
+}
+
+/* Before anything is written to indexes that are made again below the recovery point: that they may be torn in
+ * any place, of which only the ends are looked at, is known until they are on disk. */
+static int note_remaking(struct partition_log *log, const struct segment *segment)
+{
+    char path[PATH_MAX];
+
+    int err = remaking_path(log, segment, path);
+    if (err == 0) err = fs_write_file(log->fs, path, "", 0, false);
+    if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
+    return err == ERR_NO_SPACE ? 0 : err; /* There is none for the indexes either. */
+}
+
+static int forget_remaking(struct partition_log *log, const struct segment *segment)
+{
+    char path[PATH_MAX];
+
+    int err = remaking_path(log, segment, path);
+    if (err == 0) err = log->fs->remove(log->fs, path);
+    return err == ERR_NOT_FOUND ? 0 : err;
+}
+
 /* Below the recovery point they are believed from now on, so a power cut may not take a part of them. */
 static int sync_rebuilt(struct partition_log *log, struct segment *segment)
 {
@@ -183,7 +210,7 @@ static int sync_rebuilt(struct partition_log *log, struct segment *segment)
     }
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
     segment->indexes_are_flushed = err == 0;
-    return err;
+    return err == 0 ? forget_remaking(log, segment) : err;
 }
 
 /* By (1): only what is missing beside the log is made again. */
@@ -205,7 +232,8 @@ static int trust_segment(struct recovering *recovering, struct segment *segment,
     if (indexes_are_good) return 0;
     recovering->recovery->indexes_rebuilt++;
     int64_t next_offset = recovering->next_offset;
-    err = scan_batches(recovering, &scan, 0);
+    err = note_remaking(recovering->log, segment);
+    if (err == 0) err = scan_batches(recovering, &scan, 0);
     recovering->next_offset = next_offset;
     if (err == 0 && scan.is_bad)
         trace(TRACE_WARN, "storage", "%s/%020" PRId64 ".log is damaged at position %" PRId64,
@@ -385,11 +413,16 @@ static int recover_segment(struct recovering *recovering, size_t index, bool *in
         recovering->buffer = mem_alloc(CRC_BUFFER_BYTES);
         err = recovering->buffer == NULL ? ERR_NO_MEMORY : 0;
     }
+    bool is_noted = scan.makes_indexes && segment->base_offset < log->recovery_point;
+    if (err == 0 && is_noted) err = note_remaking(log, segment);
     if (err == 0) err = scan_batches(recovering, &scan, start);
     if (err == 0) err = complete_indexes(segment);
     if (err == 0) err = drop_misplaced_behind(recovering, index, indexes_are_lost);
     segment->indexes_are_flushed = false;
-    if (err == 0 && must_sync_indexes(recovering, &scan)) err = sync_rebuilt(log, segment);
+    if (err == 0 && must_sync_indexes(recovering, &scan))
+        err = sync_rebuilt(log, segment);
+    else if (err == 0 && is_noted)
+        err = forget_remaking(log, segment);
     recovering->recovery->was_recovered |= segment->size > 0;
     if (err == 0 && recovering->writes_again)
         err = write_again(recovering, segment, start, scan.end);
@@ -510,8 +543,9 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
                                                    i + 1 < count ? bases[i + 1] : INT64_MAX);
         if (err == 0)
             err = segment_open(&segment, log->shared, bases[i], now_ms, may_be_torn, &are_good);
-        indexes_are_lost[i] = !are_good;
         if (err == 0) log->segments[log->segment_count++] = segment;
+        if (err == 0 && are_good && indexes_are_lost[i]) err = segment_reset_indexes(segment);
+        indexes_are_lost[i] = indexes_are_lost[i] || !are_good;
     }
     if (err == 0) err = bring_in_order(&recovering, indexes_are_lost);
     mem_free(recovering.buffer);

@@ -335,8 +335,8 @@ int segment_truncate(struct segment *segment, int64_t offset, int64_t position)
     return err;
 }
 
-static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
-                                        ".log" };
+static const char *const suffixes[] = { ".index", ".timeindex", ".index.tmp", ".txnindex",
+                                        ".txnindex.tmp", ".log" };
 
 int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset, const char *suffix)
 {
@@ -368,6 +368,7 @@ int segment_rename_deleted(struct segment *segment)
 
     int err = rename_deleted(segment, ".index");
     if (err == 0) err = rename_deleted(segment, ".timeindex");
+    if (err == 0) err = rename_deleted(segment, ".index.tmp");
     if (err == 0) err = rename_deleted(segment, ".log");
     /* If a power cut brought the .log back without it, nothing would have been aborted there. */
     if (err == 0 && segment->aborted != NULL) err = fs->sync_folder(fs, segment->folder->path);

@@ -505,5 +505,40 @@ TEST(the_snapshot_at_a_cut_is_on_disk_with_it)
         assert_int_equal(fs_sim_bytes_read(power.sim, ".log"), 0);
         power_close();
     }
+}
+
+/* A large segment, below the recovery point, and others. */
+static void start_with_a_large_segment(uint64_t seed)
+{
+    power_start(seed);
+    power.settings.segment_bytes = 1 << 20;
+    partition_log_set_settings(power.log, &power.settings);
+    power_append_many(3000);
+    power.settings.segment_bytes = 1000;
+    partition_log_set_settings(power.log, &power.settings);
+    power_append_many(3);
+    power_checkpoint();
+    power_kill();
+}
+
+/* Torn in the middle: their ends, which are looked at, may be right. */
+TEST(indexes_that_the_power_took_while_they_were_made_again_are_not_believed)
+{
+    bool is_done = false;
+
+    for (long nth = 1; !is_done; nth++)
+        for (uint64_t seed = 0; seed < 12; seed++) {
+            start_with_a_large_segment(seed);
+            assert_int_equal(power.fs->remove(power.fs, POWER_LOG "/00000000000000000000.index"),
+                             0);
+            assert_int_equal(power.fs->sync_folder(power.fs, POWER_LOG), 0);
+            fs_sim_cut_power_at(power.sim, nth);
+            is_done = power_try_open() == 0 && !fs_sim_is_off(power.sim);
+            power_lose();
+            power_open();
+            for (int i = 0; i < 3003; i += 7)
+                assert_int_equal(power_find_time(POWER_BEGIN_MS + i), i);
+            power_close();
+        }
     power_end_disk();
 }
