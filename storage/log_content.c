@@ -53,8 +53,8 @@ static bool is_leftover(const char *name)
 
 static bool is_derived_suffix(const char *suffix)
 {
-    static const char *const suffixes[] = { ".index", ".timeindex", ".txnindex", ".txnindex.tmp",
-                                            ".index.tmp", ".snapshot" };
+    static const char *const suffixes[] = { ".index",        ".timeindex", ".txnindex",
+                                            ".txnindex.tmp", ".index.tmp", ".snapshot" };
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (strcmp(suffix, suffixes[i]) == 0) return true;

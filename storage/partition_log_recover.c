@@ -19,12 +19,12 @@
 #include "trace.h"
 
 #define CRC_BUFFER_BYTES (256 * 1024)
+#define SECTOR_BYTES     512
 
 struct recovering {
     struct partition_log *log;
     struct partition_log_recovery *recovery;
     const struct partition_log_open_options *options;
-    bool is_strict; /* As `cut_only_from` asks for. */
     bool writes_again;
     uint8_t *buffer;        /* For CRCs. */
     int64_t next_offset;    /* No batch may begin below it. */
@@ -46,7 +46,7 @@ static bool is_in_order(const struct recovering *recovering, const struct segmen
     bool (*is_right)(const struct record_batch *) = recovering->options->batch_is_right;
 
     /* Offset and epoch lie in front of the CRC. */
-    if (recovering->is_strict &&
+    if (recovering->log->is_strict &&
         (batch->base_offset != recovering->next_offset || (is_right != NULL && !is_right(batch))))
         return false;
     return batch->base_offset >= recovering->next_offset &&
@@ -177,12 +177,23 @@ static int remaking_path(const struct partition_log *log, const struct segment *
     return segment_path(log->folder, segment->base_offset, ".index.tmp", path);
 }
 
+/* What lies within one sector of the disk is there as a whole or not at all: the folders of thousands of small logs
+ * need no sync. */
+static bool indexes_may_tear(const struct partition_log *log, const struct segment *segment)
+{
+    int64_t interval = log->settings.index_interval_bytes;
+
+    if (interval < RECORD_BATCH_HEADER_SIZE) interval = RECORD_BATCH_HEADER_SIZE;
+    return segment->size / interval >= SECTOR_BYTES / TIME_INDEX_ENTRY_SIZE - 1;
+}
+
 /* Before anything is written to indexes that are made again below the recovery point: that they may be torn in
  * any place, of which only the ends are looked at, is known until they are on disk. */
 static int note_remaking(struct partition_log *log, const struct segment *segment)
 {
     char path[PATH_MAX];
 
+    if (!indexes_may_tear(log, segment)) return 0;
     int err = remaking_path(log, segment, path);
     if (err == 0) err = fs_write_file(log->fs, path, "", 0, false);
     if (err == 0) err = log->fs->sync_folder(log->fs, log->folder);
@@ -287,7 +298,7 @@ static int check_cut(const struct recovering *recovering, size_t index, int64_t 
     bool is_refused = offset < recovering->options->cut_only_from;
     int err = 0;
 
-    if (!recovering->is_strict) return 0;
+    if (!recovering->log->is_strict) return 0;
     for (size_t i = index + 1; i < log->segment_count; i++)
         is_refused = is_refused || log->segments[i]->size > 0;
     if (!is_refused && recovering->options->on_disk_before != NULL)
@@ -445,7 +456,7 @@ static bool is_in_order_as_it_is(const struct recovering *recovering)
     const struct partition_log *log = recovering->log;
     const struct segment *active = log_active(log);
 
-    return data_dir_was_clean(log->dir) && !recovering->is_strict &&
+    return data_dir_was_clean(log->dir) && !recovering->log->is_strict &&
            log->recovery_point >= active->base_offset &&
            (log->recovery_point > active->base_offset || active->size == 0);
 }
@@ -526,7 +537,6 @@ int log_open_segments(struct partition_log *log, const int64_t *bases, size_t co
         .log = log,
         .recovery = recovery,
         .options = options,
-        .is_strict = options->cut_only_from >= 0,
         .writes_again = (options->cut_only_from >= 0 && !data_dir_was_clean(log->dir)) ||
                         data_dir_has_failed(log->dir),
     };

@@ -335,8 +335,8 @@ int segment_truncate(struct segment *segment, int64_t offset, int64_t position)
     return err;
 }
 
-static const char *const suffixes[] = { ".index", ".timeindex", ".index.tmp", ".txnindex",
-                                        ".txnindex.tmp", ".log" };
+static const char *const suffixes[] = { ".index",    ".timeindex",    ".index.tmp",
+                                        ".txnindex", ".txnindex.tmp", ".log" };
 
 int segment_remove_files(struct fs *fs, const char *folder, int64_t base_offset, const char *suffix)
 {

@@ -23,7 +23,7 @@ struct power_fixture {
     struct topic_settings settings;
     struct uuid topic_id;
     int64_t cut_only_from, may_restart_at; /* -1 and 0, unless a test sets them. */
-    int64_t next_time; /* Of the next record. */
+    int64_t next_time;                     /* Of the next record. */
 };
 extern struct power_fixture power;
 

@@ -526,8 +526,7 @@ TEST(an_empty_segment_goes_when_the_one_that_replaces_it_is_on_disk)
         partition_log_set_settings(power.log, &power.settings);
         power_retain();
         assert_int_equal(partition_log_flush(power.log), 0);
-        assert_int_equal(
-            power_append((struct power_batch){ .offset = INT64_C(5000000000) }), 0);
+        assert_int_equal(power_append((struct power_batch){ .offset = INT64_C(5000000000) }), 0);
         power_lose();
         power_open();
         assert_true(power_end() >= 30);
