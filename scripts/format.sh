@@ -16,7 +16,7 @@ fi
 
 formatter=
 for candidate in clang-format-14 clang-format; do
-    if "$candidate" --version 2>/dev/null | grep -q 'version 14\.'; then
+    if [[ $("$candidate" --version 2>/dev/null) == *'version 14.'* ]]; then
         formatter=$candidate
         break
     fi
