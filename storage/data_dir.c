@@ -242,9 +242,18 @@ int data_dir_probe(struct data_dir *dir)
 int data_dir_sync_all(struct data_dir *dir)
 {
     /* The descriptor is as old as our use of the folder: it hears of all failures since. */
+    bool was_owed = atomic_exchange(&dir->owes_sync,
+                                    false); /* What comes after this is owed again. */
     int err = dir->fs->sync_all(dir->fs, dir->lock_fd);
+
+    if (err != 0 && was_owed) atomic_store(&dir->owes_lost, true);
     if (err != 0) data_dir_note_failure(dir);
     return err;
+}
+
+void data_dir_owe_sync(struct data_dir *dir)
+{
+    atomic_store(&dir->owes_sync, true);
 }
 
 void data_dir_note_failure(struct data_dir *dir)

@@ -123,7 +123,7 @@ size_t data_dir_forget_others(struct data_dir *dir,
                               bool (*keeps)(void *context, const char *topic, int32_t partition),
                               void *context);
 
-/* Replaces those of the files whose content changed. Blocks. Any thread; callers wait for each
+/* Replaces those of the files whose content changed, after the sync that a recovery point may wait for. Blocks. Any thread; callers wait for each
  * other, and what was set before the call is on disk after it. */
 int data_dir_write_checkpoints(struct data_dir *dir);
 
@@ -149,6 +149,10 @@ bool data_dir_has_failed(struct data_dir *dir);
  * when we began, until a log is closed, or its opening given up, with something that is not. Any thread. */
 bool data_dir_holds_nothing_unsynced(struct data_dir *dir);
 void data_dir_note_unsynced(struct data_dir *dir);
+
+/* A recovery point that is set next holds only after data_dir_sync_all(): whoever writes the checkpoints first does
+ * that, too. After a failure of it they are written no more. Any thread. */
+void data_dir_owe_sync(struct data_dir *dir);
 
 /* Everything was flushed and closed, and the checkpoints are written: leaves the marker. Blocks. */
 int data_dir_mark_clean(struct data_dir *dir, int64_t broker_epoch);

@@ -145,6 +145,14 @@ static void note_points(struct data_dir *dir, bool were_read)
     pthread_mutex_unlock(&dir->lock);
 }
 
+/* After the points were taken down: each is owed before it is set. */
+static int pay_sync(struct data_dir *dir)
+{
+    int err = atomic_load(&dir->owes_sync) ? data_dir_sync_all(dir) : 0;
+
+    return err == 0 && atomic_load(&dir->owes_lost) ? ERR_IO : err;
+}
+
 static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
 {
     char path[PATH_MAX];
@@ -154,7 +162,8 @@ static int write_checkpoint(struct data_dir *dir, enum checkpoint_kind kind)
 
     buffer_init(&lines);
     if (print_changed(dir, kind, &lines, &count)) {
-        err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
+        if (kind == CHECKPOINT_RECOVERY_POINT) err = pay_sync(dir);
+        if (err == 0) err = fs_path(path, "%s/%s", dir->path, checkpoint_files[kind]);
         if (err == 0) err = checkpoint_write(dir->fs, path, &lines, count);
         if (err == 0 && kind == CHECKPOINT_RECOVERY_POINT) note_points(dir, false);
         if (err != 0) {

@@ -34,6 +34,8 @@ struct data_dir {
     bool needs_sync;        /* What a life before left in the page cache may not be on disk, */
     atomic_bool is_synced;  /* it is since we began, and no log was left unsynced after that, */
     atomic_bool has_failed; /* or not even a sync may bring it there (failure_mark.h). */
+    atomic_bool owes_sync;  /* Recovery points rest on what was left to data_dir_sync_all(), */
+    atomic_bool owes_lost;  /* and it has failed: no later one brings that to the disk. */
     atomic_bool has_links;  /* Folders of logs that are somewhere else. */
     struct data_dir_identity identity;
     char *sisters; /* As in data_dir_set_sisters(). */

@@ -215,8 +215,8 @@ struct log_checkpoint {
 int partition_log_begin_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint);
 
 /* Writes it, and frees what begin_checkpoint() took. May run beside a writer, reads and flushes, but
- * not beside the first half of another. Without `sync` nothing is synced: what was written counts, and
- * the data folder's checkpoints may be written, only after data_dir_sync_all(). Blocks. */
+ * not beside the first half of another. Without `sync` nothing is synced: what was written counts
+ * only after data_dir_sync_all(), which also the next write of the data folder's checkpoints calls. Blocks. */
 int partition_log_end_checkpoint(struct partition_log *log, struct log_checkpoint *checkpoint,
                                  bool sync);
 

@@ -266,6 +266,7 @@ static int end_locked(struct partition_log *log, const struct log_checkpoint *ch
     err = log->indexes_lack_space ? ERR_NO_SPACE : write_derived(log, checkpoint, sync);
     if (err == 0) err = forget_remaking(log, sync);
     if (err != 0) return err;
+    if (!sync) data_dir_owe_sync(log->dir);
     log->recovery_point = checkpoint->offset;
     log->indexes_are_behind = false;
     return note_snapshot(log, checkpoint->offset);

@@ -316,12 +316,15 @@ static int open_content(struct partition_log *log, const struct log_content *con
 }
 
 /* A new beginning may have been on its way (announce_restart()): what it removed does not come back to be
- * taken for what is appended from now on. */
+ * taken for what is appended from now on. And the names that a life before changed in a folder on another disk were
+ * not synced with ours. */
 static int sync_beginning(struct partition_log *log)
 {
     bool may_be_new = log->start_offset > 0 && log->start_offset >= log->recovery_point;
 
-    if (data_dir_was_clean(log->dir) || !may_be_new) return 0;
+    bool may_be_elsewhere = !data_dir_syncs_all_logs(log->dir);
+
+    if (data_dir_was_clean(log->dir) || (!may_be_new && !may_be_elsewhere)) return 0;
     return log->fs->sync_folder(log->fs, log->folder);
 }
 

@@ -63,6 +63,44 @@ TEST(a_file_of_batches_that_the_disk_has_lost_does_not_come_back)
     }
 }
 
+/* Of a stop, while another partition's last job writes the checkpoints. */
+TEST(checkpoints_that_are_written_before_the_sync_of_a_stop_wait_for_it)
+{
+    for (uint64_t seed = 0; seed < 10 * POWER_SEEDS; seed++) {
+        power_start(seed);
+        assert_int_equal(partition_log_flush(power.log), 0);
+        power_append_many(20);
+        checkpoint_in_page_cache();
+        assert_int_equal(data_dir_write_checkpoints(power.dir), 0);
+        power_lose();
+        power_open();
+        assert_int_equal(power_end(), 20);
+        power_close();
+    }
+}
+
+/* No later one brings to the disk what that one has lost. */
+TEST(checkpoints_are_not_written_after_the_sync_that_they_wait_for_has_failed)
+{
+    for (uint64_t seed = 0; seed < POWER_SEEDS; seed++) {
+        struct fs_sim_fault fault = { .calls = FS_SIM_SYNC, .nth = 1, .error = ERR_IO };
+        power_start(seed);
+        power_append_many(10);
+        power_checkpoint();
+        power_append_many(10);
+        checkpoint_in_page_cache();
+        fs_sim_fail(power.sim, &fault);
+        assert_int_equal(data_dir_write_checkpoints(power.dir), ERR_IO);
+        fs_sim_fail(power.sim, NULL);
+        assert_int_equal(data_dir_write_checkpoints(power.dir), ERR_IO);
+        power_lose();
+        power_open();
+        assert_true(power_end() >= 10);
+        assert_true(power.recovery.was_recovered || power_end() == 10);
+        power_close();
+    }
+}
+
 /* ---- indexes */
 
 static void lengthen(const char *path, const void *data, size_t length)
